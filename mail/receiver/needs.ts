@@ -1,0 +1,71 @@
+import type { Address } from '../message/address.ts';
+import type { Login } from '../login/types.ts';
+
+/** What a recipient address means to this box. Decided by `delivery/route`, answered by the RCPT command. */
+export type Route =
+  /** A mailbox, alias or detail address of this box. */
+  | { kind: 'here'; account: number; address: Address; mailbox?: string }
+  | { kind: 'unknown' }
+  | { kind: 'unverified' }
+  | { kind: 'full' }
+  /** A domain that this box does not host. */
+  | { kind: 'elsewhere' };
+
+/** DSN parameters of one recipient, already decoded from xtext. RFC 3461 4. */
+export interface DsnRecipient {
+  notify?: readonly ('NEVER' | 'SUCCESS' | 'FAILURE' | 'DELAY')[];
+  orcpt?: string;
+}
+
+export interface Recipient {
+  address: Address;
+  route: Route;
+  dsn: DsnRecipient;
+}
+
+/** One SMTP transaction as it stands when DATA or the last BDAT begins. */
+export interface Envelope {
+  /** The trace id under which everything about this message is logged and journaled. */
+  id: string;
+  door: 'mx' | 'submission';
+  /** Envelope sender; undefined is the null reverse-path. */
+  sender: Address | undefined;
+  recipients: readonly Recipient[];
+  /** Present on the submission door. */
+  login: Login | undefined;
+  smtputf8: boolean;
+  body: '7BIT' | '8BITMIME';
+  ret: 'FULL' | 'HDRS' | undefined;
+  envid: string | undefined;
+  /** The Received field for this transaction, complete with CRLF; the first bytes of the stored message. RFC 5321 4.4. */
+  received: string;
+  peer: { ip: string; port: number; helo: string; tls: boolean };
+}
+
+export interface Refusal {
+  kind: 'refused';
+  code: number;
+  enhanced: string;
+  text: string;
+}
+
+/** Takes the bytes of one message, dots removed, exactly as they came. */
+export interface MessageSink {
+  /** A promise means: wait for it before the next chunk. The sink copies nothing that it was given away: it owns `chunk`. */
+  write(chunk: Buffer): Promise<void> | undefined;
+  /** Resolves after the commit. Rejecting means "later" (451); the sink has logged why. */
+  finish(): Promise<{ kind: 'accepted' } | Refusal>;
+  /** Forgets everything; nothing of the message stays on disk. */
+  abort(): void;
+}
+
+/** What the SMTP door needs of the rest of the system. */
+export interface Intake {
+  /** `login` is set on the submission door. */
+  route(to: Address, login: Login | undefined): Promise<Route>;
+  /** Whether this login may use this envelope sender; undefined sender is the null reverse-path. */
+  maySend(login: Login, sender: Address | undefined): Promise<boolean>;
+  /** A refusal now, before any byte, when the disk is nearly full or the store cannot write. */
+  ready(): Refusal | undefined;
+  open(envelope: Envelope): MessageSink;
+}

@@ -1,0 +1,86 @@
+import type { Address } from '../message/address.ts';
+
+/** A queue row that the relay may try: one recipient of one message. */
+export interface QueueItem {
+  id: number;
+  /** Trace id of the message. */
+  trace: string;
+  /** Rows with the same message, sender and destination may share one transaction on the wire. */
+  message: number;
+  sender: Address | undefined;
+  recipient: Address;
+  /** Destination domain in A-labels. */
+  domain: string;
+  /** Attempts recorded so far, this one not counted. */
+  attempts: number;
+  /** When it was queued and when it is due, ms UTC. */
+  queuedAt: number;
+  nextAt: number;
+  smtputf8: boolean;
+  eightBit: boolean;
+  notify: string;
+  orcpt: string;
+  envid: string;
+  ret: string;
+  /** Octets of the message without our signatures. */
+  size: number;
+  /** Whether the sender was told of the delay already. */
+  delayTold: boolean;
+}
+
+/** How an attempt ended for one recipient. Texts from peers are sanitised by the relay's client. */
+export interface AttemptResult {
+  id: number;
+  outcome: 'delivered' | 'failed' | 'deferred';
+  /** Remote host name and address, empty when none was reached. */
+  host: string;
+  ip: string;
+  /** SMTP reply code, 0 when there was none. */
+  code: number;
+  /** Enhanced status code, always present: made from the code or the kind of failure when the peer sent none. */
+  status: string;
+  /** The peer's reply or our own sentence, one line. */
+  text: string;
+  tls: string;
+  at: number;
+  /** For 'deferred': the next attempt, ms UTC. */
+  nextAt: number;
+}
+
+/** What the relay needs of the store. Every call that writes resolves after the commit. */
+export interface Queue {
+  /** Due rows, oldest due first, at most `limit`, leaving out destinations in `busy`. */
+  due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]>;
+  /** When the next row will be due, ms UTC, or undefined for an empty queue. */
+  nextDue(): Promise<number | undefined>;
+  /**
+   * Records an attempt before dialling: attempts + 1 and the next time, so that a crash cannot hammer the remote.
+   * Answers the ids that are still there to be tried (not cancelled or held meanwhile).
+   */
+  begin(items: readonly { id: number; nextAt: number }[]): Promise<number[]>;
+  /** Records results; a failed row and its bounce, made by `bounce`, are one commit. */
+  finish(results: readonly AttemptResult[], bounces: readonly BounceMessage[]): Promise<void>;
+  /** The message as it was accepted, in chunks of at most 64 KiB. */
+  content(message: number): AsyncIterable<Buffer>;
+  /** Calls back when rows may have become due. */
+  onChange(listener: () => void): () => void;
+}
+
+/** A DSN that the relay composed: a delivery like any other. RFC 3464. */
+export interface BounceMessage {
+  /** Who gets it: the envelope sender of what failed. Never the null reverse-path. */
+  recipient: Address;
+  /** The queue rows that it speaks of. */
+  about: readonly number[];
+  kind: 'failure' | 'delay' | 'success';
+  bytes: Buffer;
+}
+
+/** Keys that sign what leaves from a domain. */
+export interface SigningKey {
+  domain: string;
+  selector: string;
+  algorithm: 'rsa-sha256' | 'ed25519-sha256';
+  /** PKCS#8 PEM or a KeyObject made from it. */
+  key: import('node:crypto').KeyObject;
+}

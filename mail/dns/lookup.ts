@@ -1,0 +1,23 @@
+/** What asking the DNS came to. `trouble` is never taken for an answer: who meets it tries again later. */
+export type Lookup<T> =
+  | { kind: 'found'; records: readonly T[] }
+  /** There is no such record; with `nx`, there is no such name at all. RFC 2308. */
+  | { kind: 'none'; nx: boolean }
+  | { kind: 'trouble'; why: string };
+
+export interface MxRecord {
+  preference: number;
+  /** Host name in lower case without a trailing dot; '' is the root, as in the null MX of RFC 7505. */
+  exchange: string;
+}
+
+/** The one way to ask the DNS. Names are A-labels. Nothing here rejects. */
+export interface Resolver {
+  mx(name: string): Promise<Lookup<MxRecord>>;
+  a(name: string): Promise<Lookup<string>>;
+  aaaa(name: string): Promise<Lookup<string>>;
+  /** One string a record, its character-strings joined. RFC 7208 3.3. */
+  txt(name: string): Promise<Lookup<string>>;
+  /** The names of an address. */
+  ptr(ip: string): Promise<Lookup<string>>;
+}

@@ -1,0 +1,80 @@
+import { decodeBase64, decodeCharset, decodeQuotedPrintable, guessLatin1 } from './decode.ts';
+
+// Blanks inside are against RFC 2047 2 but common; a question mark is not, so each run is read once.
+const WORD = /=\?([^?\s]{1,60})\?([BbQq])\?([^?]*)\?=/g;
+
+interface Run {
+  charset: string;
+  octets: Buffer[];
+}
+
+/**
+ * Decodes header text that was read as latin1: encoded-words of RFC 2047, and raw 8-bit text as UTF-8 or windows-1252.
+ * What is no proper encoded-word stays as it stands. A character cut in two by adjacent words is put together again.
+ */
+export function decodeWords(text: string): string {
+  if (!text.includes('=?')) return guessLatin1(text);
+  let out = '';
+  let at = 0;
+  let run: Run | undefined;
+  for (const match of text.matchAll(WORD)) {
+    const between = text.slice(at, match.index);
+    const charset = (match[1] ?? '').replace(/\*.*$/, '').toLowerCase();
+    // RFC 2047 6.2: blanks between two encoded-words are not shown.
+    const adjacent = run !== undefined && between.trim() === '';
+    if (run === undefined || !adjacent || run.charset !== charset) {
+      out += flush(run) + (adjacent ? '' : guessLatin1(between));
+      run = { charset, octets: [] };
+    }
+    run.octets.push(wordOctets(match[2] ?? '', match[3] ?? ''));
+    at = match.index + match[0].length;
+  }
+  return out + flush(run) + guessLatin1(text.slice(at));
+}
+
+function flush(run: Run | undefined): string {
+  return run === undefined ? '' : decodeCharset(Buffer.concat(run.octets), run.charset);
+}
+
+function wordOctets(encoding: string, text: string): Buffer {
+  if (encoding === 'B' || encoding === 'b') return decodeBase64(Buffer.from(text, 'latin1'));
+  return decodeQuotedPrintable(Buffer.from(text.replace(/_/g, '=20'), 'latin1'));
+}
+
+/** Writes text as encoded-words of at most 75 characters, separated by blanks. RFC 2047 2. */
+export function encodeWords(text: string): string {
+  const words: string[] = [];
+  let chunk = '';
+  let octets = 0;
+  for (const char of text.toWellFormed()) {
+    const length = Buffer.byteLength(char);
+    if (octets + length > 45) {
+      words.push(chunk);
+      chunk = '';
+      octets = 0;
+    }
+    chunk += char;
+    octets += length;
+  }
+  words.push(chunk);
+  return words.map((word) => `=?utf-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ');
+}
+
+/** Header text that was read as latin1, in 7 bits: runs of words that hold 8-bit octets become encoded-words. */
+export function sevenBitText(text: string): string {
+  const out: string[] = [];
+  let run: string[] = [];
+  const flushRun = (): void => {
+    if (run.length > 0) out.push(encodeWords(guessLatin1(run.join(' '))));
+    run = [];
+  };
+  for (const word of text.split(' ')) {
+    if (/[\x80-\xff]/.test(word)) run.push(word);
+    else {
+      flushRun();
+      out.push(word);
+    }
+  }
+  flushRun();
+  return out.join(' ');
+}

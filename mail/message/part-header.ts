@@ -1,0 +1,96 @@
+import { unfold, type Field } from './header.ts';
+import { parameter, parseParameters, type Parameterized } from './parameters.ts';
+
+/** What the Content fields of one part say, read as latin1. Type, encoding and disposition are in lower case. */
+export interface PartHeader {
+  type: string;
+  subtype: string;
+  params: Parameterized['params'];
+  encoding: string;
+  disposition: Parameterized | undefined;
+  id: string | undefined;
+  description: string | undefined;
+  md5: string | undefined;
+  language: string | undefined;
+  location: string | undefined;
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`{|}~0-9a-z]+$/;
+
+/** What a part is that says nothing of itself: plain text, or a message inside multipart/digest. RFC 2046 5.1.5. */
+export type DefaultType = 'text/plain' | 'message/rfc822';
+
+/** Reads the MIME fields of a header; of a field that stands twice the first counts. RFC 2045. */
+export function readPartHeader(fields: readonly Field[], fallback: DefaultType): PartHeader {
+  const raw = new Map<string, string>();
+  for (const { name, value } of fields) {
+    if (name.startsWith('content-') && !raw.has(name)) raw.set(name, value);
+  }
+  const text = (name: string): string | undefined => {
+    const value = raw.get(name);
+    return value === undefined ? undefined : unfold(value);
+  };
+  return {
+    ...contentType(text('content-type'), fallback),
+    encoding: encodingName(text('content-transfer-encoding')),
+    disposition: dispositionOf(text('content-disposition')),
+    id: text('content-id'),
+    description: text('content-description'),
+    md5: text('content-md5'),
+    language: text('content-language'),
+    location: text('content-location'),
+  };
+}
+
+/** A plain text part: what is shown for a structure that is not shown. */
+export function plainTextHeader(encoding: string): PartHeader {
+  const container = encoding === '8bit' || encoding === 'binary' ? encoding : '7bit';
+  return { ...readPartHeader([], 'text/plain'), encoding: container };
+}
+
+function contentType(
+  field: string | undefined,
+  fallback: DefaultType,
+): Pick<PartHeader, 'type' | 'subtype' | 'params'> {
+  if (field === undefined) return defaultType(fallback);
+  const { value, params } = parseParameters(field);
+  const written = value.toLowerCase().split(/\s/, 1)[0] ?? '';
+  const slash = written.indexOf('/');
+  const type = slash < 0 ? written : written.slice(0, slash);
+  const subtype = written.slice(slash + 1);
+  // RFC 2045 5.2: what cannot be read is plain text, as "text" alone is in old mail.
+  if (slash < 0 || !TOKEN.test(type) || !TOKEN.test(subtype)) return { type: 'text', subtype: 'plain', params };
+  return { type, subtype, params };
+}
+
+function defaultType(fallback: DefaultType): Pick<PartHeader, 'type' | 'subtype' | 'params'> {
+  if (fallback === 'message/rfc822') return { type: 'message', subtype: 'rfc822', params: [] };
+  return { type: 'text', subtype: 'plain', params: [['charset', 'us-ascii']] };
+}
+
+function encodingName(field: string | undefined): string {
+  if (field === undefined) return '7bit';
+  const name = parseParameters(field).value.toLowerCase();
+  return TOKEN.test(name) ? name : '7bit';
+}
+
+function dispositionOf(field: string | undefined): Parameterized | undefined {
+  if (field === undefined) return undefined;
+  const { value, params } = parseParameters(field);
+  return value === '' ? undefined : { value: value.toLowerCase(), params };
+}
+
+/** The boundary of a multipart, or undefined when it has none that could ever match. */
+export function boundaryOf(part: PartHeader): string | undefined {
+  const boundary = part.type === 'multipart' ? parameter(part.params, 'boundary')?.trimEnd() : undefined;
+  return boundary === '' ? undefined : boundary;
+}
+
+/**
+ * True for an attached message whose own header and parts can be told. RFC 2046 5.2.1 allows no other encoding; what
+ * comes encoded is opaque.
+ */
+export function isOpenMessage(part: PartHeader): boolean {
+  if (part.type !== 'message' || part.subtype !== 'rfc822') return false;
+  return part.encoding === '7bit' || part.encoding === '8bit' || part.encoding === 'binary';
+}

@@ -1,0 +1,76 @@
+import { decodedParameter, parameter } from './parameters.ts';
+import type { PartNode } from './part-tree.ts';
+import type { Part } from './parts.ts';
+import { previewText } from './preview.ts';
+
+/** The part table of a settled tree, in pre-order. */
+export function partTable(nodes: readonly PartNode[]): Part[] {
+  const paths = new Map<PartNode, string>();
+  return nodes.map((node) => {
+    const path = sectionPath(node, node.parent === undefined ? '' : (paths.get(node.parent) ?? ''));
+    if (node.children.length > 0) paths.set(node, path);
+    return toPart(node, path);
+  });
+}
+
+function sectionPath(node: PartNode, parentPath: string): string {
+  const multipart = node.header.type === 'multipart';
+  if (node.parent === undefined) return multipart ? '' : '1';
+  // The multipart inside an attached message has no number of its own: "2." stands for it, its parts are 2.1 and 2.2.
+  if (node.parent.header.type === 'message') return multipart ? `${parentPath}.` : `${parentPath}.1`;
+  const joint = parentPath === '' || parentPath.endsWith('.') ? '' : '.';
+  return `${parentPath}${joint}${node.ordinal}`;
+}
+
+function toPart(node: PartNode, path: string): Part {
+  const { header } = node;
+  return {
+    path,
+    type: header.type,
+    subtype: header.subtype,
+    charset: (parameter(header.params, 'charset') ?? '').toLowerCase().slice(0, 60),
+    encoding: header.encoding,
+    headerOffset: node.headerStart,
+    bodyOffset: node.bodyStart,
+    bodyLength: node.bodyEnd - node.bodyStart,
+    lines: node.lines,
+    disposition: header.disposition?.value ?? '',
+    filename: filename(node),
+    contentId: (header.id ?? '').replace(/^<|>$/g, ''),
+  };
+}
+
+function filename({ header }: PartNode): string {
+  const given = header.disposition === undefined ? '' : decodedParameter(header.disposition.params, 'filename');
+  const name = given === '' ? decodedParameter(header.params, 'name') : given;
+  return name === '' ? '' : previewText(name);
+}
+
+/** Parts that serve the message rather than the reader. */
+const SERVICE = new Set([
+  'application/pgp-signature',
+  'application/pgp-encrypted',
+  'application/pkcs7-signature',
+  'application/x-pkcs7-signature',
+  'message/delivery-status',
+  'message/global-delivery-status',
+  'message/disposition-notification',
+  'message/feedback-report',
+  'text/rfc822-headers',
+  'message/global-headers',
+  'application/applefile',
+]);
+
+/** True when a reader should be shown that there is something to save. RFC 8621 4.1.4 leaves the choice to us. */
+export function hasAttachment(parts: readonly Part[]): boolean {
+  return parts.some((part) => {
+    const { type, disposition, filename } = part;
+    const name = `${type}/${part.subtype}`;
+    if (type === 'multipart' || SERVICE.has(name)) return false;
+    if (disposition === 'attachment') return true;
+    if (type === 'text') return filename !== '' && disposition !== 'inline';
+    // Pictures that the text shows are part of it; Apple Mail marks every PDF as inline.
+    if (type === 'image' && (disposition === 'inline' || part.contentId !== '')) return false;
+    return disposition !== 'inline' || filename !== '';
+  });
+}

@@ -1,67 +1,308 @@
 import type { FlagSet } from '../needs.ts';
-import type { SequenceSet } from './sequence-set.ts';
+import { parseDate, parseDateTime } from './dates.ts';
+import { flagSet } from './flags.ts';
+import { ASTRING, ATOM, CLASSES, DIGIT, LIST, NAME, TAG } from './grammar.ts';
+import { canonicalName, fromUtf7 } from './mailbox-name.ts';
+import { STAR, type SequenceRange, type SequenceSet } from './sequence-set.ts';
+import { ImapSyntaxError } from './syntax-error.ts';
+import { textOf } from './text.ts';
 
 export interface DecoderOptions {
   /** After ENABLE UTF8=ACCEPT or IMAP4rev2: mailbox names are UTF-8, `&` is an ordinary character. */
   utf8?: boolean;
-  /** How many lists may be open at once. One before login, RFC 9051 needs few afterwards. */
+  /** How many lists may be open at once. One is enough before login. */
   lists?: number;
 }
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
+const TILDE = 0x7e;
+
+const MAX_32 = 4_294_967_295;
 
 /**
  * Reads one complete command (literals included, without the final CRLF) by the words of RFC 9051 section 9. Each
  * method answers a value and moves on, or throws ImapSyntaxError; none knows of accounts, mailboxes or state.
  */
-export declare class Decoder {
-  constructor(bytes: Buffer, options?: DecoderOptions);
+export class Decoder {
   readonly utf8: boolean;
+  private readonly bytes: Buffer;
+  private at = 0;
+  private open = 0;
+  private readonly lists: number;
+
+  constructor(bytes: Buffer, options: DecoderOptions = {}) {
+    this.bytes = bytes;
+    this.utf8 = options.utf8 ?? false;
+    this.lists = options.lists ?? 50;
+  }
+
   /** True when everything was read. */
-  get done(): boolean;
-  /** Nothing may follow. */
-  end(): void;
+  get done(): boolean {
+    return this.at === this.bytes.length;
+  }
+
+  /** Nothing may follow. Spaces at the end are forgiven: several clients leave one. */
+  end(): void {
+    while (this.bytes[this.at] === SPACE) this.at++;
+    if (!this.done) throw new ImapSyntaxError('Unexpected text at the end of the command');
+  }
+
   /** Exactly one space. */
-  sp(): this;
+  sp(): this {
+    if (this.bytes[this.at] !== SPACE) throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected a space');
+    this.at++;
+    return this;
+  }
+
   /** Reads `text` without regard to case when it comes next, and says whether it did. */
-  maybe(text: string): boolean;
-  /** True when `text` comes next (without regard to case); reads nothing. */
-  ahead(text: string): boolean;
+  maybe(text: string): boolean {
+    const found = this.ahead(text);
+    if (found) this.at += text.length;
+    return found;
+  }
+
+  /** True when `text` (single letters aside without regard to case) comes next; reads nothing. */
+  ahead(text: string): boolean {
+    if (text.length === 1 && this.bytes[this.at] !== text.charCodeAt(0)) return false;
+    const next = this.bytes.toString('latin1', this.at, this.at + text.length);
+    return next === text || next.toUpperCase() === text.toUpperCase();
+  }
+
   /** Reads `text` without regard to case. */
-  expect(text: string): this;
-  tag(): string;
-  atom(): string;
+  expect(text: string): this {
+    if (!this.maybe(text)) throw new ImapSyntaxError(`Expected ${text === ' ' ? 'a space' : text}`);
+    return this;
+  }
+
+  tag(): string {
+    const tag = this.run(TAG);
+    if (tag === '') throw new ImapSyntaxError('Invalid tag');
+    return tag;
+  }
+
+  atom(): string {
+    const atom = this.run(ATOM);
+    if (atom === '') throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected an atom');
+    return atom;
+  }
+
   /** An atom in upper case: a command, a search key, an option. */
-  word(): string;
+  word(): string {
+    return this.atom().toUpperCase();
+  }
+
   /** Letters, digits, `.` and `-` in upper case: the name of a FETCH item, which ends at `[`. */
-  name(): string;
-  /** Text of atom, quoted string or literal: UTF-8, or Latin-1 where it is not that. */
-  astring(): string;
-  string(): string;
-  nstring(): string | null;
-  /** The octets of an astring or string as they came. */
-  astringBytes(): Buffer;
-  stringBytes(): Buffer;
-  literal(): Buffer;
-  number(): number;
-  nzNumber(): number;
+  name(): string {
+    const name = this.run(NAME);
+    if (name === '') throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected a name');
+    return name.toUpperCase();
+  }
+
+  /** Text of an atom, quoted string or literal: UTF-8, or Latin-1 where it is not that. */
+  astring(): string {
+    return textOf(this.astringBytes());
+  }
+
+  string(): string {
+    return textOf(this.stringBytes());
+  }
+
+  nstring(): string | null {
+    return this.isString() ? this.string() : this.nil();
+  }
+
+  /** The octets of an astring as they came. */
+  astringBytes(): Buffer {
+    return this.isString() ? this.stringBytes() : this.bare(ASTRING);
+  }
+
+  stringBytes(): Buffer {
+    if (this.bytes[this.at] === QUOTE) return this.quoted();
+    if (this.bytes[this.at] === BRACE) return this.literal();
+    throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected a string');
+  }
+
+  /** `{n}`, `{n+}` or `~{n}` with its octets. The reader saw to it that they are all here. */
+  literal(): Buffer {
+    const binary = this.bytes[this.at] === TILDE;
+    if (binary) this.at++;
+    this.expect('{');
+    const size = this.number64();
+    this.maybe('+');
+    this.expect('}').maybe('\r');
+    this.expect('\n');
+    if (size > this.bytes.length - this.at) throw new ImapSyntaxError('Literal is incomplete');
+    const octets = this.bytes.subarray(this.at, (this.at += size));
+    // RFC 9051 9: CHAR8 has no NUL; only literal8 may carry it.
+    if (!binary && octets.includes(0)) throw new ImapSyntaxError('NUL is not allowed in a literal');
+    return octets;
+  }
+
+  number(): number {
+    const value = this.number64();
+    if (value > MAX_32) throw new ImapSyntaxError('Number is too large');
+    return value;
+  }
+
+  nzNumber(): number {
+    const value = this.number();
+    if (value === 0) throw new ImapSyntaxError('Number must not be zero');
+    return value;
+  }
+
   /** `number64` and mod-sequences; refused beyond 2^53-1, which no counter of ours reaches. */
-  number64(): number;
+  number64(): number {
+    const digits = this.run(DIGIT);
+    if (digits === '') throw new ImapSyntaxError('Expected a number');
+    const value = Number(digits);
+    if (value > Number.MAX_SAFE_INTEGER) throw new ImapSyntaxError('Number is too large');
+    return value;
+  }
+
   /** `(a b c)`, also `()`; `read` reads one element. */
-  list<T>(read: (d: this) => T): T[];
+  list<T>(read: (d: this) => T): T[] {
+    this.expect('(');
+    if (++this.open > this.lists) throw new ImapSyntaxError('Too many open lists');
+    const items: T[] = [];
+    while (!this.maybe(')')) {
+      if (items.length > 0) this.sp();
+      items.push(read(this));
+    }
+    this.open--;
+    return items;
+  }
+
   /** One flag as written: `\Seen`, or a keyword. */
-  flag(): string;
+  flag(): string {
+    const flag = this.maybe('\\') ? `\\${this.atom()}` : this.atom();
+    if (flag.length > 255) throw new ImapSyntaxError('Flag is too long');
+    return flag;
+  }
+
   /** `(\Seen keyword)`; \Recent is dropped, an unknown system flag is refused, keywords come once each. */
-  flagList(): FlagSet;
+  flagList(): FlagSet {
+    return toFlags(this.list((d) => d.flag()));
+  }
+
   /** What STORE takes: a list, or flags with spaces between them. */
-  flags(): FlagSet;
-  sequenceSet(): SequenceSet;
+  flags(): FlagSet {
+    if (this.ahead('(')) return this.flagList();
+    const names = [this.flag()];
+    while (!this.done) names.push(this.sp().flag());
+    return toFlags(names);
+  }
+
+  sequenceSet(): SequenceSet {
+    const set: SequenceRange[] = [];
+    do {
+      const from = this.sequenceNumber();
+      const to = this.maybe(':') ? this.sequenceNumber() : from;
+      set.push({ from, to });
+    } while (this.maybe(','));
+    return set;
+  }
+
+  private sequenceNumber(): number {
+    return this.maybe('*') ? STAR : this.nzNumber();
+  }
+
   /** Canonical name: UTF-8 NFC, `INBOX` in upper case (also as parent), no trailing `/`. */
-  mailbox(): string;
+  mailbox(): string {
+    const name = canonicalName(this.reference());
+    if (name === undefined) throw new ImapSyntaxError('Invalid mailbox name');
+    return name;
+  }
+
   /** The reference name of LIST: like a mailbox, but may be empty or end in `/`, and is not checked. */
-  reference(): string;
+  reference(): string {
+    return this.mailboxText(this.astringBytes());
+  }
+
   /** The pattern of LIST and LSUB in UTF-8, with `%` and `*`; may be empty. */
-  listMailbox(): string;
+  listMailbox(): string {
+    return this.mailboxText(this.isString() ? this.stringBytes() : this.bare(LIST));
+  }
+
   /** INTERNALDATE for APPEND, ms UTC. */
-  dateTime(): number;
-  /** A calendar day of SEARCH, in days since 1970-01-01. */
-  date(): number;
+  dateTime(): number {
+    const time = parseDateTime(this.quoted().toString('latin1'));
+    if (time === undefined) throw new ImapSyntaxError('Invalid date-time');
+    return time;
+  }
+
+  /** A calendar day of SEARCH, with or without quotes, in days since 1970-01-01. */
+  date(): number {
+    const day = parseDate(this.isString() ? this.string() : this.atom());
+    if (day === undefined) throw new ImapSyntaxError('Invalid date');
+    return day;
+  }
+
+  private nil(): null {
+    if (this.atom().toUpperCase() !== 'NIL') throw new ImapSyntaxError('Expected a string or NIL');
+    return null;
+  }
+
+  private isString(): boolean {
+    return this.bytes[this.at] === QUOTE || this.bytes[this.at] === BRACE;
+  }
+
+  private mailboxText(octets: Buffer): string {
+    const text = textOf(octets);
+    return this.utf8 ? text : fromUtf7(text);
+  }
+
+  private bare(classes: number): Buffer {
+    const start = this.at;
+    this.skip(classes);
+    if (this.at === start) throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected a string');
+    return this.bytes.subarray(start, this.at);
+  }
+
+  private run(classes: number): string {
+    const start = this.at;
+    this.skip(classes);
+    return this.bytes.toString('latin1', start, this.at);
+  }
+
+  private skip(classes: number): void {
+    const { bytes } = this;
+    let at = this.at;
+    while (at < bytes.length && CLASSES[bytes[at] ?? 0]! & classes) at++;
+    this.at = at;
+  }
+
+  // Only `\"` and `\\` are escapes; 8-bit is let through, as clients send UTF-8 and Latin-1 unasked.
+  private quoted(): Buffer {
+    if (this.bytes[this.at] !== QUOTE)
+      throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected a quoted string');
+    const start = this.at + 1;
+    let escaped = false;
+    for (let at = start; at < this.bytes.length; at++) {
+      const octet = this.bytes[at] ?? 0;
+      if (octet === QUOTE) {
+        this.at = at + 1;
+        const octets = this.bytes.subarray(start, at);
+        return escaped ? unescaped(octets) : octets;
+      }
+      if (octet === 0 || octet === 0x0d || octet === 0x0a) break;
+      if (octet !== BACKSLASH) continue;
+      const next = this.bytes[++at];
+      if (next !== QUOTE && next !== BACKSLASH) throw new ImapSyntaxError('Invalid escape in a quoted string');
+      escaped = true;
+    }
+    throw new ImapSyntaxError('Quoted string does not end');
+  }
+}
+
+function unescaped(octets: Buffer): Buffer {
+  return Buffer.from(octets.toString('latin1').replace(/\\(.)/g, '$1'), 'latin1');
+}
+
+function toFlags(names: readonly string[]): FlagSet {
+  const set = flagSet(names);
+  if (set === undefined) throw new ImapSyntaxError('Unknown system flag');
+  return set;
 }

@@ -1,26 +1,91 @@
-/** Everything here is a latin1 string: write it with encoding 'latin1'. Text that comes in is latin1 too unless said. */
+import { toUtf7 } from './mailbox-name.ts';
 
-/** `"text"`, or a literal when it is 8-bit, has CR, LF or NUL, or is long. */
-export declare function string(text: string): string;
-export declare function nstring(text: string | null): string;
-/** A mailbox name (UTF-8 in a JS string) as modified UTF-7, or UTF-8 after ENABLE UTF8=ACCEPT. */
-export declare function mailbox(name: string, utf8?: boolean): string;
+// Everything here is a latin1 string: write it with encoding 'latin1'. Text that comes in is latin1 too unless said.
+
+/** Longer quoted strings break the line limits of old clients; a literal has none. */
+const QUOTED = 1000;
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `"text"`, or a literal when it is 8-bit, has CR, LF or NUL, or is long. RFC 9051 9 `string`. */
+export function string(text: string): string {
+  if (text.length >= QUOTED || /[^\x01-\x09\x0b\x0c\x0e-\x7f]/.test(text)) return `{${text.length}}\r\n${text}`;
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+export function nstring(text: string | null): string {
+  return text === null ? 'NIL' : string(text);
+}
+
+/** A mailbox name (UTF-8 in a JS string) as modified UTF-7, or as UTF-8 after ENABLE UTF8=ACCEPT or IMAP4rev2. */
+export function mailbox(name: string, utf8 = false): string {
+  if (!utf8 || /^[\x20-\x7e]*$/.test(name)) return atomOrString(utf8 ? name : toUtf7(name));
+  // RFC 6855 3: quoted strings may have UTF-8 once the client asked for it.
+  return `"${Buffer.from(name).toString('latin1').replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** An atom where that is possible: `INBOX`; else a string: `"My box"`. */
+function atomOrString(text: string): string {
+  const bare = /^[A-Za-z0-9&+,\-./:;<=>@^_`|~!$#?]+$/.test(text) && text.length < QUOTED && !/^nil$/i.test(text);
+  return bare ? text : string(text);
+}
+
 /** `(\Seen keyword)` */
-export declare function flagList(names: readonly string[]): string;
-/** `"17-Jul-1996 02:44:25 +0000"` */
-export declare function internalDate(ms: number): string;
+export function flagList(names: readonly string[]): string {
+  return `(${names.join(' ')})`;
+}
+
+/** `"17-Jul-1996 02:44:25 +0000"`, from ms UTC. RFC 9051 9 `date-time`. */
+export function internalDate(ms: number): string {
+  // Four digits of year are all that the grammar has; a date beyond must not break the line.
+  const date = new Date(Math.min(Math.max(Number.isFinite(ms) ? ms : 0, -62135596800000), 253402300799000));
+  const day = String(date.getUTCDate()).padStart(2, ' ');
+  const year = String(date.getUTCFullYear()).padStart(4, '0');
+  const time = date.toISOString().slice(11, 19);
+  return `"${day}-${MONTHS[date.getUTCMonth()]}-${year} ${time} +0000"`;
+}
+
 /** `1:3,7`: runs are shortened, the order is kept (COPYUID pairs by it). '' for none. */
-export declare function uidSet(uids: ArrayLike<number>): string;
-/** `* 3 FETCH (UID 7 FLAGS (\Seen))`, without UID when 0. */
-export declare function fetchFlags(seq: number, uid: number, names: readonly string[]): string;
-/** One line with its CRLF: `tag OK [CODE] text`. The text is never empty and one line of ASCII. */
-export declare function statusLine(
+export function uidSet(uids: ArrayLike<number>): string {
+  const parts: string[] = [];
+  for (let i = 0; i < uids.length; i++) {
+    const from = uids[i] ?? 0;
+    let to = from;
+    while (i + 1 < uids.length && uids[i + 1] === to + 1) {
+      to++;
+      i++;
+    }
+    parts.push(from === to ? `${from}` : `${from}:${to}`);
+  }
+  return parts.join(',');
+}
+
+/** `* 3 FETCH (UID 7 FLAGS (\Seen))` and CRLF; without UID when it is 0. */
+export function fetchFlags(seq: number, uid: number, names: readonly string[]): string {
+  const head = uid === 0 ? `* ${seq} FETCH (FLAGS (` : `* ${seq} FETCH (UID ${uid} FLAGS (`;
+  return `${head}${names.join(' ')}))\r\n`;
+}
+
+/**
+ * One line with its CRLF: `tag OK [CODE] text`. The text is never empty after a code: clients choke on that. Whatever is
+ * not printable ASCII in the text becomes `?`, so that no message, name or error can forge a second line.
+ */
+export function statusLine(
   tag: string,
   status: 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH',
   code: string | undefined,
   text: string,
-): string;
+): string {
+  const said = text.replace(/[^\x20-\x7e]/g, '?').trim();
+  return `${tag} ${status} ${code === undefined || code === '' ? '' : `[${code}] `}${said === '' ? 'Done' : said}\r\n`;
+}
+
 /** `* text` and CRLF. */
-export declare function untagged(text: string): string;
-/** `+ text` and CRLF. */
-export declare function continuation(text?: string): string;
+export function untagged(text: string): string {
+  return `* ${text}\r\n`;
+}
+
+/** `+ text` and CRLF. A bare `+` breaks clients, so there is always a space: `+ ` even for an empty SASL challenge. */
+export function continuation(text = 'Go ahead'): string {
+  return `+ ${text}\r\n`;
+}

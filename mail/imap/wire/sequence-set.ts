@@ -16,11 +16,83 @@ export interface IndexRange {
   end: number;
 }
 
-/** Where the UIDs of a set are in `uids[0..length)`: ascending, disjoint. UIDs that do not exist are left out. */
-export declare function uidIndexes(set: SequenceSet, uids: Uint32Array, length: number): IndexRange[];
-/** The same for sequence numbers, or undefined when one is beyond `length`: BAD. RFC 9051 9 `seq-number`. */
-export declare function seqIndexes(set: SequenceSet, length: number): IndexRange[] | undefined;
+/**
+ * Where the UIDs of a set are in `uids[0..length)`: ascending, disjoint. UIDs that do not exist are left out, but `n:*`
+ * always has the last message in it, also when n is greater. RFC 9051 9 `seq-range`.
+ */
+export function uidIndexes(set: SequenceSet, uids: Uint32Array, length: number): IndexRange[] {
+  if (length === 0) return [];
+  const last = uids[length - 1] ?? 0;
+  const found: IndexRange[] = [];
+  for (const range of set) {
+    const from = range.from === STAR ? last : range.from;
+    const to = range.to === STAR ? last : range.to;
+    const start = lowerBound(uids, length, Math.min(from, to));
+    const end = lowerBound(uids, length, Math.max(from, to) + 1);
+    if (start < end) found.push({ start, end });
+  }
+  return merge(found);
+}
+
+/**
+ * The same for sequence numbers, or undefined when one is beyond `length`: BAD. In an empty mailbox that includes `*`.
+ * RFC 9051 9 `seq-number`.
+ */
+export function seqIndexes(set: SequenceSet, length: number): IndexRange[] | undefined {
+  const found: IndexRange[] = [];
+  for (const range of set) {
+    const from = range.from === STAR ? length : range.from;
+    const to = range.to === STAR ? length : range.to;
+    if (from > length || to > length || length === 0) return undefined;
+    found.push({ start: Math.min(from, to) - 1, end: Math.max(from, to) });
+  }
+  return merge(found);
+}
+
 /** The UIDs in the set that exist, ascending, each once. */
-export declare function resolveUids(set: SequenceSet, uids: Uint32Array, length: number): Uint32Array;
+export function resolveUids(set: SequenceSet, uids: Uint32Array, length: number): Uint32Array {
+  return pick(uidIndexes(set, uids, length), uids);
+}
+
 /** The UIDs of the messages with these sequence numbers, ascending, or undefined when one is beyond `length`: BAD. */
-export declare function resolveSeqs(set: SequenceSet, uids: Uint32Array, length: number): Uint32Array | undefined;
+export function resolveSeqs(set: SequenceSet, uids: Uint32Array, length: number): Uint32Array | undefined {
+  const ranges = seqIndexes(set, length);
+  return ranges && pick(ranges, uids);
+}
+
+/** The elements of `uids` at these indexes. A single range shares the memory of `uids`. */
+export function pick(ranges: readonly IndexRange[], uids: Uint32Array): Uint32Array {
+  const [only] = ranges;
+  if (only && ranges.length === 1) return uids.subarray(only.start, only.end);
+  const all = new Uint32Array(ranges.reduce((sum, { start, end }) => sum + end - start, 0));
+  let at = 0;
+  for (const { start, end } of ranges) {
+    all.set(uids.subarray(start, end), at);
+    at += end - start;
+  }
+  return all;
+}
+
+/** Index of the first element that is not less than `value`. */
+export function lowerBound(uids: Uint32Array, length: number, value: number): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((uids[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// `1:*,1:*,...` must not visit a message more than once, however often it is named.
+function merge(ranges: IndexRange[]): IndexRange[] {
+  ranges.sort((a, b) => a.start - b.start);
+  const merged: IndexRange[] = [];
+  for (const range of ranges) {
+    const previous = merged.at(-1);
+    if (previous && range.start <= previous.end) previous.end = Math.max(previous.end, range.end);
+    else merged.push(range);
+  }
+  return merged;
+}

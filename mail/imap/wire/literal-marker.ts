@@ -1,0 +1,62 @@
+import { CLASSES, DIGIT, TAG } from './grammar.ts';
+
+/** `{n}`, `{n+}` or `~{n}` at the end of a line. */
+export interface LiteralMarker {
+  size: number;
+  /** The client waits for a continuation. RFC 7888: `{n+}` does not. */
+  sync: boolean;
+  /** `~{n}`: literal8 of RFC 3516 and RFC 6855. */
+  binary: boolean;
+  /** Offset of `~` or `{`. */
+  at: number;
+}
+
+const PLUS = 0x2b;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const TILDE = 0x7e;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** The literal that a line (without its CRLF) announces, if any. A size beyond all numbers is Infinity. */
+export function literalMarker(line: Buffer): LiteralMarker | undefined {
+  if (line[line.length - 1] !== CLOSE) return undefined;
+  let at = line.length - 2;
+  const sync = line[at] !== PLUS;
+  if (!sync) at--;
+  const last = at;
+  while (at >= 0 && isDigit(line[at])) at--;
+  if (at === last || line[at] !== OPEN) return undefined;
+  const size = Number(line.toString('latin1', at + 1, last + 1));
+  const binary = line[at - 1] === TILDE;
+  return inQuotes(line, at) ? undefined : { size, sync, binary, at: binary ? at - 1 : at };
+}
+
+function isDigit(octet: number | undefined): boolean {
+  return octet !== undefined && ((CLASSES[octet] ?? 0) & DIGIT) !== 0;
+}
+
+// `"... {3}` without an end is a quoted string that the decoder refuses, not a literal.
+function inQuotes(line: Buffer, end: number): boolean {
+  let open = false;
+  for (let at = line.indexOf(QUOTE); at !== -1 && at < end; at++) {
+    const octet = line[at];
+    if (octet === QUOTE) open = !open;
+    else if (octet === BACKSLASH && open) at++;
+  }
+  return open;
+}
+
+/** The tag at the beginning of a command, `*` when there is none that could be echoed. */
+export function tagOf(line: Buffer): string {
+  let at = 0;
+  while (at < line.length && at < 100 && (CLASSES[line[at] ?? 0] ?? 0) & TAG) at++;
+  return at > 0 && (at === line.length || line[at] === 0x20) ? line.toString('latin1', 0, at) : '*';
+}
+
+/** True when the literal at `end` is a message for APPEND and not its mailbox name. `head` begins with the tag. */
+export function isMessageLiteral(head: Buffer, end: number): boolean {
+  const space = head.indexOf(0x20);
+  if (space === -1 || space + 8 >= end) return false;
+  return head.toString('latin1', space, space + 8).toUpperCase() === ' APPEND ';
+}

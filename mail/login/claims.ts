@@ -18,6 +18,9 @@ export interface Claim {
   readonly age: number;
 }
 
+/** The scope that a credential needs at each door. */
+const SCOPES: Readonly<Record<Peer['door'], string>> = { imap: 'imap', submission: 'smtp' };
+
 /** Turns user names into claims. */
 export class Claims {
   readonly #source: CredentialSource;
@@ -39,7 +42,7 @@ export class Claims {
     const known = key === undefined ? undefined : await this.#source.find(key);
     const now = this.#clock();
     const usable = (known?.credentials ?? []).filter(
-      (one) => one.scopes.includes(peer.door) && (one.expiresAt === null || one.expiresAt > now),
+      (one) => one.scopes.includes(SCOPES[peer.door]) && (one.expiresAt === null || one.expiresAt > now),
     );
     const salt = known?.salt ?? this.#fake('salt', user).subarray(0, SALT_BYTES);
     return { attempt: attemptOf(peer, user), known, usable, salt, iterations: known?.iterations ?? ITERATIONS, age };

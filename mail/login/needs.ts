@@ -6,7 +6,7 @@ export interface Credential {
   /** SCRAM-SHA-256 keys, 32 octets each. RFC 5802 3. */
   readonly storedKey: Buffer;
   readonly serverKey: Buffer;
-  /** Names of the doors that it opens, as in `Peer.door`. An empty list opens none. */
+  /** What it opens: `imap` (reading and filing), `smtp` (submission), `jmap`. An empty list opens nothing. */
   readonly scopes: readonly string[];
   /** Milliseconds UTC from which it opens nothing, or null for never. */
   readonly expiresAt: number | null;

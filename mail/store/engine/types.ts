@@ -1,5 +1,6 @@
-/** A value that a column can hold. Integers are JavaScript numbers and stay below 2^53. */
-export type Value = null | number | string | Uint8Array;
+/** A value that a column can hold. Integers are read as JavaScript numbers and stay below
+ * 2^53; bigint is for writing 64-bit hashes, which are compared in SQL and never read back as numbers. */
+export type Value = null | number | bigint | string | Uint8Array;
 
 export type Row = Record<string, Value>;
 

@@ -1,0 +1,52 @@
+import type { MessageIndex } from '../message/index-types.ts';
+import { addBlob } from '../store/blob.ts';
+import { command, type Stamp, type Write } from '../store/engine/types.ts';
+import { newBlob } from '../store/entry-commands.ts';
+import { note } from '../store/journal.ts';
+import { addEmail, addEntry } from '../store/message.ts';
+
+/** One local recipient: where the message goes and the header lines that are this recipient's own. */
+export interface Delivery {
+  account: number;
+  /** The recipient address as it was given. */
+  to: string;
+  /** `Return-Path` and `Delivered-To`, one character an octet, each line with its CRLF. */
+  trace: string;
+}
+
+/** An accepted message: everything about it was decided before it came here. */
+export interface Accepted {
+  trace: string;
+  sender: string;
+  deliveries: readonly Delivery[];
+  data: Uint8Array | null;
+  file: { file: string; size: number } | null;
+  index: MessageIndex;
+  from: { ip: string; helo: string };
+}
+
+/** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
+export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<void> => {
+  const blob = await addBlob(tx, newBlob(mail));
+  for (const delivery of mail.deliveries) await deliverTo(tx, delivery, blob, mail.index, stamp);
+  await note(tx, mail.trace, 'received', null, story(mail), stamp);
+});
+
+/** Puts a message into the inbox of one account. */
+export async function deliverTo(
+  tx: Write,
+  { account, trace }: Delivery,
+  blob: number,
+  index: MessageIndex,
+  stamp: Stamp,
+): Promise<void> {
+  const inbox = await tx.get<{ id: number }>(`SELECT id FROM mailbox WHERE account_id = ? AND role = 'inbox'`, account);
+  if (inbox === undefined) throw new Error(`account ${account} has no inbox`);
+  const email = await addEmail(tx, { account, blob, index, trace, receivedAt: stamp.now });
+  await addEntry(tx, inbox.id, email, { bits: 0, kw: [] }, stamp);
+}
+
+function story(mail: Accepted): Record<string, string | number | readonly string[]> {
+  const to = mail.deliveries.map((delivery) => delivery.to);
+  return { from: mail.sender, to, ip: mail.from.ip, helo: mail.from.helo, size: mail.index.size };
+}

@@ -1,0 +1,52 @@
+import type { MessageIndex } from '../message/index-types.ts';
+import { addBlob } from '../store/blob.ts';
+import { command, type Stamp, type Write } from '../store/engine/types.ts';
+import { newBlob } from '../store/entry-commands.ts';
+import { note } from '../store/journal.ts';
+import { enqueue, type NewQueueRow } from '../store/queue.ts';
+import { type Delivery, deliverTo } from './deliver.ts';
+
+/** A message that leaves an account, or the box itself: the only way out. */
+export interface Outgoing {
+  trace: string;
+  /** Null: the box itself. */
+  account: number | null;
+  tenant: number;
+  /** Envelope sender, '' for the null reverse-path. */
+  sender: string;
+  smtputf8: boolean;
+  eightBit: boolean;
+  ret: string;
+  envid: string;
+  /** Recipients on this box get it in the same commit. */
+  here: readonly Delivery[];
+  elsewhere: readonly NewQueueRow[];
+  /** Why mail for elsewhere may not go out yet; null lets it go. */
+  hold: string | null;
+  data: Uint8Array | null;
+  file: { file: string; size: number } | null;
+  index: MessageIndex;
+}
+
+/** Takes a submission: entries for those who are here, queue rows for the others, one commit. */
+export const submit = command('submit', async (tx, mail: Outgoing, stamp): Promise<{ queued: number[] }> => {
+  return { queued: await send(tx, mail, stamp) };
+});
+
+/** The body of {@link submit}, for commands that send something as part of their own work. */
+export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<number[]> {
+  const blob = await addBlob(tx, newBlob(mail));
+  for (const delivery of mail.here) await deliverTo(tx, delivery, blob, mail.index, stamp);
+  const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
+  await note(tx, mail.trace, 'submitted', mail.account, { from: mail.sender, to, size: mail.index.size }, stamp);
+  if (mail.elsewhere.length === 0) return [];
+  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid } = mail;
+  const size = mail.index.size;
+  return enqueue(
+    tx,
+    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, size },
+    mail.elsewhere,
+    mail.hold,
+    stamp,
+  );
+}

@@ -1,0 +1,240 @@
+import { command, query, type Read, type Write } from './engine/types.ts';
+import { addFirstMailboxes } from './mailbox.ts';
+
+/** A credential before it has a row. `sealed` is the password, bound to `credential` and `ref`. */
+export interface NewCredential {
+  ref: string;
+  kind: 'mailbox' | 'app';
+  name: string;
+  scopes: readonly string[];
+  storedKey: Uint8Array;
+  serverKey: Uint8Array;
+  sealed: Uint8Array | null;
+  expiresAt: number | null;
+}
+
+export type AddAccountResult = { kind: 'added'; account: number } | { kind: 'address-taken' } | { kind: 'no-domain' };
+
+/** Makes an account with its address, its first mailboxes and its password. */
+export const addAccount = command(
+  'add-account',
+  async (
+    tx,
+    input: {
+      tenant: number;
+      domain: number;
+      /** As written, and as looked up. */
+      address: string;
+      key: string;
+      salt: Uint8Array;
+      iterations: number;
+      credential: NewCredential;
+    },
+    stamp,
+  ): Promise<AddAccountResult> => {
+    const domain = await tx.get(
+      'SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?',
+      input.domain,
+      input.tenant,
+    );
+    if (domain === undefined) return { kind: 'no-domain' };
+    const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ?', input.key);
+    if (taken !== undefined) return { kind: 'address-taken' };
+    const { id } = await tx.run(
+      'INSERT INTO account (tenant, address, salt, iterations, created_at) VALUES (?, ?, ?, ?, ?)',
+      input.tenant,
+      input.address,
+      input.salt,
+      input.iterations,
+      stamp.now,
+    );
+    await tx.run(
+      `INSERT INTO address (key, domain_id, account_id, kind, created_at) VALUES (?, ?, ?, 'mailbox', ?)`,
+      input.key,
+      input.domain,
+      id,
+      stamp.now,
+    );
+    await insertCredential(tx, id, input.credential, stamp.now);
+    await addFirstMailboxes(tx, id, stamp);
+    return { kind: 'added', account: id };
+  },
+);
+
+async function insertCredential(tx: Write, account: number, credential: NewCredential, now: number): Promise<void> {
+  await tx.run(
+    `INSERT INTO credential (ref, account_id, kind, name, scopes, stored_key, server_key, sealed, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    credential.ref,
+    account,
+    credential.kind,
+    credential.name,
+    credential.scopes.join(' '),
+    credential.storedKey,
+    credential.serverKey,
+    credential.sealed,
+    now,
+    credential.expiresAt,
+  );
+}
+
+/** Replaces the account's own password. Answers the credential rows that no longer hold, whose sessions must end. */
+export const setPassword = command(
+  'set-password',
+  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<number[]> => {
+    const old = await tx.all<{ id: number }>(
+      `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
+      input.account,
+    );
+    await insertCredential(tx, input.account, input.credential, stamp.now);
+    return old.map((row) => row.id);
+  },
+);
+
+/** Notes when credentials were last used; written in bulk every half minute. */
+export const stampCredentials = command(
+  'stamp-credentials',
+  async (tx, input: { used: readonly (readonly [credential: number, at: number])[] }): Promise<void> => {
+    for (const [credential, at] of input.used) {
+      await tx.run('UPDATE credential SET last_used_at = ? WHERE id = ?', at, credential);
+    }
+  },
+);
+
+export interface AccountInfo {
+  id: number;
+  tenant: number;
+  address: string;
+  usedBytes: number;
+  usedCount: number;
+  createdAt: number;
+}
+
+export const listAccounts = query('list-accounts', async (rx): Promise<AccountInfo[]> => {
+  const rows = await rx.all<{
+    id: number;
+    tenant: number;
+    address: string;
+    used_bytes: number;
+    used_count: number;
+    created_at: number;
+  }>('SELECT id, tenant, address, used_bytes, used_count, created_at FROM account ORDER BY id');
+  return rows.map((row) => ({
+    id: row.id,
+    tenant: row.tenant,
+    address: row.address,
+    usedBytes: row.used_bytes,
+    usedCount: row.used_count,
+    createdAt: row.created_at,
+  }));
+});
+
+export interface LoginRow {
+  account: number;
+  address: string;
+  salt: Uint8Array;
+  iterations: number;
+  credentials: {
+    id: number;
+    storedKey: Uint8Array;
+    serverKey: Uint8Array;
+    scopes: string[];
+    expiresAt: number | null;
+  }[];
+}
+
+/** What a login is checked against: the account whose own address this is. */
+export const findLogin = query('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
+  const account = await rx.get<{ id: number; address: string; salt: Uint8Array; iterations: number }>(
+    `SELECT a.id, a.address, a.salt, a.iterations FROM address d JOIN account a ON a.id = d.account_id
+     WHERE d.key = ? AND a.state = 1`,
+    input.key,
+  );
+  if (account === undefined) return undefined;
+  const rows = await rx.all<{
+    id: number;
+    stored_key: Uint8Array;
+    server_key: Uint8Array;
+    scopes: string;
+    expires_at: number | null;
+  }>('SELECT id, stored_key, server_key, scopes, expires_at FROM credential WHERE account_id = ?', account.id);
+  return {
+    account: account.id,
+    address: account.address,
+    salt: account.salt,
+    iterations: account.iterations,
+    credentials: rows.map((row) => ({
+      id: row.id,
+      storedKey: row.stored_key,
+      serverKey: row.server_key,
+      scopes: row.scopes.split(' '),
+      expiresAt: row.expires_at,
+    })),
+  };
+});
+
+/** True when the account may write mail from one of these forms of an address: it is its own, on a verified domain. */
+export const ownsAddress = query(
+  'owns-address',
+  async (rx, input: { account: number; keys: readonly string[] }): Promise<boolean> => {
+    for (const key of input.keys) {
+      const row = await rx.get(
+        `SELECT 1 AS mine FROM address a JOIN domain d ON d.id = a.domain_id AND d.state = 1
+         WHERE a.key = ? AND a.account_id = ?`,
+        key,
+        input.account,
+      );
+      if (row !== undefined) return true;
+    }
+    return false;
+  },
+);
+
+export interface RouteFacts {
+  /** Whether any tenant onboarded the domain, and whether one proved it. */
+  domain: 'none' | 'unverified' | 'verified';
+  account: number | null;
+  /** No room for one more octet. */
+  full: boolean;
+}
+
+/** What is known of a recipient address; `keys` are its forms from most to least exact. */
+export const routeFacts = query(
+  'route-facts',
+  async (rx, input: { domain: string; keys: readonly string[]; postmaster: boolean }): Promise<RouteFacts> => {
+    const domain = await rx.get<{ state: number; tenant: number; id: number }>(
+      'SELECT id, state, tenant FROM domain WHERE name = ? ORDER BY state DESC LIMIT 1',
+      input.domain,
+    );
+    if (domain === undefined) return { domain: 'none', account: null, full: false };
+    if (domain.state !== 1) return { domain: 'unverified', account: null, full: false };
+    let account: number | null = null;
+    for (const key of input.keys) {
+      const row = await rx.get<{ account_id: number | null }>(
+        'SELECT account_id FROM address WHERE key = ? AND domain_id = ?',
+        key,
+        domain.id,
+      );
+      account = row?.account_id ?? null;
+      if (account !== null) break;
+    }
+    if (account === null && input.postmaster) account = await postmasterOf(rx, domain);
+    if (account === null) return { domain: 'verified', account: null, full: false };
+    const full = await rx.get(
+      'SELECT 1 AS full FROM account WHERE id = ? AND (used_bytes >= quota_bytes OR used_count >= quota_count)',
+      account,
+    );
+    return { domain: 'verified', account, full: full !== undefined };
+  },
+);
+
+/** RFC 5321 4.5.1, RFC 2142: postmaster@ and abuse@ reach somebody on every hosted domain: its first mailbox, else its tenant's. */
+async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): Promise<number | null> {
+  const row = await rx.get<{ id: number }>(
+    `SELECT a.id FROM account a LEFT JOIN address d ON d.account_id = a.id AND d.domain_id = ?
+     WHERE a.tenant = ? AND a.state = 1 ORDER BY d.domain_id IS NULL, a.id LIMIT 1`,
+    domain.id,
+    domain.tenant,
+  );
+  return row?.id ?? null;
+}

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Write } from './engine/types.ts';
+
+/** Up to this many octets a message lives in its row; above, in a file of its own. */
+export const INLINE_LIMIT = 64 * 1024;
+
+/** Where the octets of a message are, before a command makes a row of it. */
+export type NewBlob = { data: Uint8Array } | { file: string; size: number };
+
+export function blobSize(blob: NewBlob): number {
+  return 'data' in blob ? blob.data.byteLength : blob.size;
+}
+
+export async function addBlob(tx: Write, blob: NewBlob): Promise<number> {
+  const { id } =
+    'data' in blob
+      ? await tx.run('INSERT INTO blob (size, data) VALUES (?, ?)', blob.data.byteLength, blob.data)
+      : await tx.run('INSERT INTO blob (size, file) VALUES (?, ?)', blob.size, blob.file);
+  return id;
+}
+
+/**
+ * The files of large messages. Named by a random id, never by content: "a file of that hash exists, skip writing" races
+ * with collection and loses mail.
+ */
+export class BlobFiles {
+  readonly #dir: string;
+  /** Written but not yet in a committed row; the sweep leaves them alone. */
+  readonly #young = new Set<string>();
+
+  constructor(dataDir: string) {
+    this.#dir = join(dataDir, 'blobs');
+    for (let i = 0; i < 256; i++) {
+      mkdirSync(join(this.#dir, i.toString(16).padStart(2, '0')), { recursive: true, mode: 0o700 });
+    }
+  }
+
+  create(): BlobWriter {
+    return new BlobWriter(async () => {
+      const name = randomBytes(16).toString('hex');
+      this.#young.add(name);
+      return { name, handle: await open(this.#path(name), 'wx', 0o600), directory: join(this.#dir, name.slice(0, 2)) };
+    }, this);
+  }
+
+  async read(file: string, start: number, length: number): Promise<Buffer> {
+    await using handle = await open(this.#path(file), 'r');
+    const buffer = Buffer.allocUnsafeSlow(length);
+    let got = 0;
+    while (got < length) {
+      const { bytesRead } = await handle.read(buffer, got, length - got, start + got);
+      if (bytesRead === 0) break;
+      got += bytesRead;
+    }
+    return buffer.subarray(0, got);
+  }
+
+  /** The row that names the file is committed, or the file is to be forgotten. */
+  settled(file: string): void {
+    this.#young.delete(file);
+  }
+
+  async remove(file: string): Promise<void> {
+    this.#young.delete(file);
+    await unlink(this.#path(file)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+
+  /** Removes files that no row names: what a kill left between writing a file and committing its row. */
+  async sweep(named: (files: string[]) => Promise<Set<string>>, olderThan: number): Promise<number> {
+    let removed = 0;
+    for (let i = 0; i < 256; i++) {
+      const directory = i.toString(16).padStart(2, '0');
+      const files = (await readdir(join(this.#dir, directory))).filter((file) => !this.#young.has(file));
+      if (files.length === 0) continue;
+      const known = await named(files);
+      for (const file of files.filter((name) => !known.has(name))) {
+        const { mtimeMs } = await stat(this.#path(file));
+        if (mtimeMs >= olderThan) continue;
+        await this.remove(file);
+        removed++;
+      }
+    }
+    return removed;
+  }
+
+  #path(file: string): string {
+    if (!/^[0-9a-f]{32}$/.test(file)) throw new Error('a blob file has a name that this store did not give');
+    return join(this.#dir, file.slice(0, 2), file);
+  }
+}
+
+interface OpenFile {
+  name: string;
+  handle: FileHandle;
+  directory: string;
+}
+
+/** Takes one message as it arrives: in memory while it is small, in a file from 64 KiB on. */
+export class BlobWriter {
+  readonly #create: () => Promise<OpenFile>;
+  readonly #files: BlobFiles;
+  #chunks: Buffer[] = [];
+  #file: Promise<OpenFile> | undefined;
+  #writing: Promise<void> | undefined;
+  #aborted = false;
+  size = 0;
+
+  constructor(create: () => Promise<OpenFile>, files: BlobFiles) {
+    this.#create = create;
+    this.#files = files;
+  }
+
+  /** A promise means: wait before the next chunk. The writer keeps `chunk`. */
+  write(chunk: Buffer): Promise<void> | undefined {
+    this.size += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#file === undefined && this.size <= INLINE_LIMIT) return undefined;
+    this.#writing = this.#flush(this.#writing);
+    return this.#writing;
+  }
+
+  /** The message is complete and, if it is in a file, flushed with its directory entry: a commit may now name it. */
+  async finish(): Promise<NewBlob> {
+    // A buffer of its own and of the right size: cloning a view clones everything behind it.
+    if (this.#file === undefined) return { data: ownBytes(this.#chunks, this.size) };
+    await this.#writing;
+    const { name, handle, directory } = await this.#file;
+    await handle.datasync();
+    await handle.close();
+    await using entry = await open(directory, 'r');
+    await entry.sync();
+    return { file: name, size: this.size };
+  }
+
+  abort(): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#chunks = [];
+    void this.#discard();
+  }
+
+  async #flush(before: Promise<void> | undefined): Promise<void> {
+    await before;
+    this.#file ??= this.#create();
+    const { handle } = await this.#file;
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    if (chunks.length > 0 && !this.#aborted) await writeAll(handle, Buffer.concat(chunks));
+  }
+
+  async #discard(): Promise<void> {
+    try {
+      await this.#writing?.catch(() => undefined);
+      if (this.#file === undefined) return;
+      const { name, handle } = await this.#file;
+      await handle.close().catch(() => undefined);
+      await this.#files.remove(name);
+    } catch {
+      // The sweep at the next start takes what could not be removed now.
+    }
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, at);
+    at += bytesWritten;
+  }
+}
+
+function ownBytes(chunks: readonly Buffer[], size: number): Uint8Array {
+  const bytes = new Uint8Array(new ArrayBuffer(size));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,116 @@
+import { command, query } from './engine/types.ts';
+
+export interface DomainInfo {
+  id: number;
+  tenant: number;
+  name: string;
+  verified: boolean;
+}
+
+/** Onboards a domain for a tenant. Idempotent. */
+export const addDomain = command(
+  'add-domain',
+  async (
+    tx,
+    input: { tenant: number; name: string; verified: boolean },
+    stamp,
+  ): Promise<{ kind: 'added' | 'exists'; id: number } | { kind: 'taken' }> => {
+    const mine = await tx.get<{ id: number }>(
+      'SELECT id FROM domain WHERE tenant = ? AND name = ?',
+      input.tenant,
+      input.name,
+    );
+    if (mine !== undefined) return { kind: 'exists', id: mine.id };
+    const proved = await tx.get('SELECT 1 AS there FROM domain WHERE name = ? AND state = 1', input.name);
+    if (input.verified && proved !== undefined) return { kind: 'taken' };
+    const { id } = await tx.run(
+      'INSERT INTO domain (tenant, name, state, created_at, verified_at) VALUES (?, ?, ?, ?, ?)',
+      input.tenant,
+      input.name,
+      Number(input.verified),
+      stamp.now,
+      input.verified ? stamp.now : null,
+    );
+    return { kind: 'added', id };
+  },
+);
+
+/** A domain proved: from here on its mail flows. */
+export const verifyDomain = command(
+  'verify-domain',
+  async (tx, input: { id: number }, stamp): Promise<'verified' | 'missing' | 'taken'> => {
+    const row = await tx.get<{ name: string }>('SELECT name FROM domain WHERE id = ?', input.id);
+    if (row === undefined) return 'missing';
+    const other = await tx.get(
+      'SELECT 1 AS there FROM domain WHERE name = ? AND state = 1 AND id <> ?',
+      row.name,
+      input.id,
+    );
+    if (other !== undefined) return 'taken';
+    await tx.run(
+      'UPDATE domain SET state = 1, verified_at = coalesce(verified_at, ?) WHERE id = ?',
+      stamp.now,
+      input.id,
+    );
+    return 'verified';
+  },
+);
+
+export const listDomains = query('list-domains', async (rx): Promise<DomainInfo[]> => {
+  const rows = await rx.all<{ id: number; tenant: number; name: string; state: number }>(
+    'SELECT id, tenant, name, state FROM domain ORDER BY name',
+  );
+  return rows.map((row) => ({ id: row.id, tenant: row.tenant, name: row.name, verified: row.state === 1 }));
+});
+
+/** Keeps a key pair of a domain. `sealed` is bound to `dkim_key` and `<domain id>/<selector>`. */
+export const addDkimKey = command(
+  'add-dkim-key',
+  async (
+    tx,
+    input: { domain: number; selector: string; algorithm: string; sealed: Uint8Array; public: string },
+    stamp,
+  ): Promise<'added' | 'exists'> => {
+    const { changes } = await tx.run(
+      `INSERT INTO dkim_key (domain_id, selector, algorithm, private, public, created_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (domain_id, selector) DO NOTHING`,
+      input.domain,
+      input.selector,
+      input.algorithm,
+      input.sealed,
+      input.public,
+      stamp.now,
+    );
+    return changes === 1 ? 'added' : 'exists';
+  },
+);
+
+export interface DkimKeyRow {
+  domain: number;
+  selector: string;
+  algorithm: string;
+  sealed: Uint8Array;
+  public: string;
+}
+
+/** The keys that sign for a domain name, of the tenant that proved it. */
+export const dkimKeys = query('dkim-keys', async (rx, input: { name: string }): Promise<DkimKeyRow[]> => {
+  const rows = await rx.all<{
+    domain_id: number;
+    selector: string;
+    algorithm: string;
+    private: Uint8Array;
+    public: string;
+  }>(
+    `SELECT k.domain_id, k.selector, k.algorithm, k.private, k.public FROM dkim_key k JOIN domain d ON d.id = k.domain_id
+     WHERE d.name = ? AND d.state = 1 AND k.state = 1 ORDER BY k.algorithm DESC`,
+    input.name,
+  );
+  return rows.map((row) => ({
+    domain: row.domain_id,
+    selector: row.selector,
+    algorithm: row.algorithm,
+    sealed: row.private,
+    public: row.public,
+  }));
+});

@@ -1,0 +1,21 @@
+import type { Answer, Failure, Job } from './writer.ts';
+import type { WakeUp } from './types.ts';
+
+/** What crosses between the main thread and the store's threads. Plain data only. */
+export type ToWriter = { kind: 'jobs'; jobs: Job[] } | { kind: 'close' };
+
+export type FromWriter =
+  | { kind: 'ready' }
+  | { kind: 'answers'; answers: Answer[]; wakeUps: WakeUp[] }
+  | { kind: 'fatal'; failure: Failure }
+  | { kind: 'closed' };
+
+export type ToReader = { kind: 'query'; id: number; name: string; input: unknown } | { kind: 'close' };
+
+export type FromReader = { kind: 'answer'; answer: Answer } | { kind: 'closed' };
+
+/** What a store thread is started with. */
+export interface ThreadData {
+  role: 'writer' | 'reader';
+  database: string;
+}

@@ -1,0 +1,89 @@
+import type { Connection } from './connection.ts';
+import type { Row, Value, WakeUp, Write } from './types.ts';
+
+const settledVoid = Promise.resolve();
+
+/** The `tx` of one command. Revoked when the body is done, so that nothing can write outside its savepoint. */
+export class Transaction implements Write {
+  readonly #connection: Connection;
+  readonly #modseqs = new Map<number, number>();
+  readonly #touched = new Map<number, Set<number>>();
+  #revoked = false;
+  #depth = 0;
+  /** The first statement error that no `attempt` caught: a body that swallows it must not be committed by halves. */
+  uncaught: Error | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get<T extends Row>(sql: string, ...params: Value[]): Promise<T | undefined> {
+    return this.#statement(() => this.#connection.get<T>(sql, params));
+  }
+
+  all<T extends Row>(sql: string, ...params: Value[]): Promise<T[]> {
+    return this.#statement(() => this.#connection.all<T>(sql, params));
+  }
+
+  run(sql: string, ...params: Value[]): Promise<{ changes: number; id: number }> {
+    return this.#statement(() => this.#connection.run(sql, params));
+  }
+
+  async nextModseq(account: number): Promise<number> {
+    const known = this.#modseqs.get(account);
+    if (known !== undefined) return known;
+    const row = await this.get<{ modseq: number }>(
+      'UPDATE account SET modseq = modseq + 1 WHERE id = ? RETURNING modseq',
+      account,
+    );
+    if (row === undefined) throw new Error(`account ${account} does not exist`);
+    this.#modseqs.set(account, row.modseq);
+    return row.modseq;
+  }
+
+  touched(account: number, mailbox: number): void {
+    const mailboxes = this.#touched.get(account);
+    if (mailboxes === undefined) this.#touched.set(account, new Set([mailbox]));
+    else mailboxes.add(mailbox);
+  }
+
+  async attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }> {
+    const savepoint = `attempt_${this.#depth++}`;
+    await this.run(`SAVEPOINT ${savepoint}`);
+    const before = this.uncaught;
+    try {
+      const value = await body();
+      if (this.uncaught !== before) throw this.uncaught;
+      await this.run(`RELEASE ${savepoint}`);
+      return { ok: true, value };
+    } catch (error) {
+      this.uncaught = before;
+      await this.run(`ROLLBACK TO ${savepoint}`);
+      await this.run(`RELEASE ${savepoint}`);
+      return { ok: false, error: error as Error };
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  /** Ends it: later calls throw. Answers what woke up. */
+  revoke(): WakeUp[] {
+    this.#revoked = true;
+    return [...this.#touched].map(([account, mailboxes]) => ({
+      account,
+      modseq: this.#modseqs.get(account) ?? 0,
+      mailboxes: [...mailboxes],
+    }));
+  }
+
+  #statement<T>(work: () => T): Promise<T> {
+    if (this.#revoked) return Promise.reject(new Error('this transaction is over'));
+    try {
+      const value = work();
+      return value === undefined ? (settledVoid as Promise<T>) : Promise.resolve(value);
+    } catch (error) {
+      this.uncaught ??= error as Error;
+      return Promise.reject(error as Error);
+    }
+  }
+}

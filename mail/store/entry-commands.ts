@@ -1,0 +1,235 @@
+import type { MessageIndex } from '../message/index-types.ts';
+import { addBlob, type NewBlob } from './blob.ts';
+import { command, type Write } from './engine/types.ts';
+import { applyFlags, DELETED, type FlagSet, kwList, kwText, type StoredFlags, storeKeywords } from './flags.ts';
+import {
+  addEmail,
+  addEntry,
+  cloneEmail,
+  type Email,
+  entriesOf,
+  type EntryRow,
+  isDeleted,
+  recount,
+  removeEntries,
+} from './message.ts';
+
+/** The most rows that one of these commands takes; callers cut longer work into slices. */
+export const SLICE = 200;
+
+export type StoreFlagsResult =
+  { kind: 'done'; modseq: number | null; modified: number[] } | { kind: 'too-many-keywords' } | { kind: 'missing' };
+
+/** STORE. `modified` are the UIDs left alone because they changed after `unchangedSince`. */
+export const storeFlags = command(
+  'store-flags',
+  async (
+    tx,
+    input: {
+      account: number;
+      mailbox: number;
+      uids: readonly number[];
+      how: 'add' | 'remove' | 'replace';
+      flags: FlagSet;
+      unchangedSince: number | null;
+    },
+  ): Promise<StoreFlagsResult> => {
+    const { account, mailbox, how } = input;
+    if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+    const given = await storeKeywords(tx, account, input.flags);
+    if (given === undefined) return { kind: 'too-many-keywords' };
+    const rows = await entriesOf(tx, mailbox, input.uids);
+    const since = input.unchangedSince;
+    const modified = since === null ? [] : rows.filter((row) => row.modseq > since).map((row) => row.uid);
+    const changes = rows
+      .filter((row) => since === null || row.modseq <= since)
+      .map((row) => ({ row, now: applyFlags({ bits: row.flags, kw: kwList(row.kw) }, how, given) }))
+      .filter(({ row, now }) => now.bits !== row.flags || kwText(now) !== row.kw);
+    if (changes.length === 0) return { kind: 'done', modseq: null, modified };
+    const modseq = await tx.nextModseq(account);
+    for (const { row, now } of changes) {
+      await writeFlags(tx, mailbox, row.uid, now, modseq);
+      await tx.run('UPDATE email SET modseq = ? WHERE id = ?', modseq, row.email_id);
+      await writeThrough(tx, account, mailbox, row, now, modseq);
+    }
+    await recount(
+      tx,
+      mailbox,
+      modseq,
+      changes.flatMap(({ row, now }) => swap(row, row.flags, now.bits)),
+    );
+    tx.touched(account, mailbox);
+    return { kind: 'done', modseq, modified };
+  },
+);
+
+function swap(row: { size: number }, was: number, now: number): { bits: number; size: number; sign: 1 | -1 }[] {
+  return [
+    { bits: was, size: row.size, sign: -1 },
+    { bits: now, size: row.size, sign: 1 },
+  ];
+}
+
+async function writeFlags(tx: Write, mailbox: number, uid: number, flags: StoredFlags, modseq: number): Promise<void> {
+  await tx.run(
+    'UPDATE entry SET flags = ?, kw = ?, modseq = ? WHERE mailbox_id = ? AND uid = ?',
+    flags.bits,
+    kwText(flags),
+    modseq,
+    mailbox,
+    uid,
+  );
+}
+
+/** Keywords belong to the email (JMAP), so its other entries get them too; \Deleted belongs to the entry. */
+async function writeThrough(
+  tx: Write,
+  account: number,
+  mailbox: number,
+  row: EntryRow,
+  flags: StoredFlags,
+  modseq: number,
+): Promise<void> {
+  const others = await tx.all<{ mailbox_id: number; uid: number; flags: number; size: number }>(
+    'SELECT mailbox_id, uid, flags, size FROM entry WHERE email_id = ? AND NOT (mailbox_id = ? AND uid = ?)',
+    row.email_id,
+    mailbox,
+    row.uid,
+  );
+  for (const other of others) {
+    const bits = (flags.bits & ~DELETED) | (other.flags & DELETED);
+    await writeFlags(tx, other.mailbox_id, other.uid, { bits, kw: flags.kw }, modseq);
+    await recount(tx, other.mailbox_id, modseq, swap(other, other.flags, bits));
+    tx.touched(account, other.mailbox_id);
+  }
+}
+
+/** EXPUNGE and UID EXPUNGE: those of `uids` that carry \Deleted. */
+export const expunge = command(
+  'expunge',
+  async (
+    tx,
+    input: { account: number; mailbox: number; uids: readonly number[] },
+    stamp,
+  ): Promise<{ uids: number[]; modseq: number | null }> => {
+    if (!(await owns(tx, input.account, input.mailbox))) return { uids: [], modseq: null };
+    const rows = (await entriesOf(tx, input.mailbox, input.uids)).filter(isDeleted);
+    if (rows.length === 0) return { uids: [], modseq: null };
+    const modseq = await removeEntries(tx, input.account, input.mailbox, rows, stamp);
+    return { uids: rows.map((row) => row.uid), modseq };
+  },
+);
+
+export type CopyResult =
+  | { kind: 'done'; uidValidity: number; from: number[]; to: number[]; modseq: number }
+  | { kind: 'missing' }
+  | { kind: 'over-quota' };
+
+/** COPY and MOVE within an account. Flags, keywords and INTERNALDATE stay. RFC 6851 3.3. */
+export const copyEntries = command(
+  'copy-entries',
+  async (
+    tx,
+    input: { account: number; mailbox: number; uids: readonly number[]; to: number; move: boolean },
+    stamp,
+  ): Promise<CopyResult> => {
+    const { account, mailbox, to, move } = input;
+    const target = await tx.get<{ uidvalidity: number }>(
+      'SELECT uidvalidity FROM mailbox WHERE id = ? AND account_id = ? AND gone_at IS NULL',
+      to,
+      account,
+    );
+    if (target === undefined || !(await owns(tx, account, mailbox))) return { kind: 'missing' };
+    const rows = await entriesOf(tx, mailbox, input.uids);
+    if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
+    const modseq = await tx.nextModseq(account);
+    // The old entries go first: then a move within one mailbox does not meet itself.
+    if (move && rows.length > 0) await removeEntries(tx, account, mailbox, rows, stamp);
+    const uids: number[] = [];
+    for (const row of rows) {
+      const email = await emailFor(tx, account, to, row, move);
+      const flags = { bits: row.flags, kw: kwList(row.kw) };
+      uids.push((await addEntry(tx, to, email, flags, stamp)).uid);
+    }
+    return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
+  },
+);
+
+/** The email itself, or a copy of it where the target already holds it: JMAP's mailboxIds is a set, IMAP wants a new UID. */
+async function emailFor(tx: Write, account: number, to: number, row: EntryRow, move: boolean): Promise<Email> {
+  const there = await tx.get('SELECT 1 AS there FROM entry WHERE email_id = ? AND mailbox_id = ?', row.email_id, to);
+  if (there !== undefined) return cloneEmail(tx, account, row.email_id);
+  if (move) await countAgain(tx, account, row);
+  await tx.run('UPDATE email SET modseq = ? WHERE id = ?', await tx.nextModseq(account), row.email_id);
+  return { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
+}
+
+/** Its last entry went a moment ago and took it out of the quota. */
+async function countAgain(tx: Write, account: number, row: EntryRow): Promise<void> {
+  await tx.run(
+    `UPDATE account SET used_bytes = used_bytes + ?, used_count = used_count + 1
+     WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = ?)`,
+    row.size,
+    account,
+    row.email_id,
+  );
+}
+
+export type AppendResult =
+  | { kind: 'appended'; mailbox: number; uidValidity: number; uid: number; modseq: number }
+  | { kind: 'missing' }
+  | { kind: 'over-quota' }
+  | { kind: 'too-many-keywords' };
+
+/** APPEND: always a new email. */
+export const appendMessage = command(
+  'append',
+  async (
+    tx,
+    input: {
+      account: number;
+      mailbox: number;
+      flags: FlagSet;
+      receivedAt: number;
+      file: { file: string; size: number } | null;
+      data: Uint8Array | null;
+      index: MessageIndex;
+    },
+    stamp,
+  ): Promise<AppendResult> => {
+    const { account, mailbox, index, receivedAt } = input;
+    if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+    if (await overQuota(tx, account, index.size)) return { kind: 'over-quota' };
+    const flags = await storeKeywords(tx, account, input.flags);
+    if (flags === undefined) return { kind: 'too-many-keywords' };
+    const blob = await addBlob(tx, newBlob(input));
+    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt });
+    const entry = await addEntry(tx, mailbox, email, flags, stamp);
+    return { kind: 'appended', mailbox, ...entry };
+  },
+);
+
+/** A blob as it crosses threads: its bytes are a top-level field of the input, where the queue's bound sees them. */
+export function newBlob(input: { data: Uint8Array | null; file: { file: string; size: number } | null }): NewBlob {
+  if (input.data !== null) return { data: input.data };
+  if (input.file !== null) return input.file;
+  throw new Error('a message without bytes');
+}
+
+export async function overQuota(tx: Write, account: number, more: number): Promise<boolean> {
+  const row = await tx.get(
+    `SELECT 1 AS over FROM account WHERE id = ? AND (used_bytes + ? > quota_bytes OR used_count >= quota_count)`,
+    account,
+    more,
+  );
+  return row !== undefined;
+}
+
+async function owns(tx: Write, account: number, mailbox: number): Promise<boolean> {
+  const row = await tx.get(
+    'SELECT 1 AS mine FROM mailbox WHERE id = ? AND account_id = ? AND gone_at IS NULL',
+    mailbox,
+    account,
+  );
+  return row !== undefined;
+}

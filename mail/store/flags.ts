@@ -1,0 +1,94 @@
+import type { Read, Write } from './engine/types.ts';
+
+export const SEEN = 1;
+export const ANSWERED = 2;
+export const FLAGGED = 4;
+export const DRAFT = 8;
+export const DELETED = 16;
+
+/** Bits 0 to 30 only: JavaScript's bit operations are 32-bit and signed. */
+const FIRST_SLOT = 5;
+const LAST_SLOT = 30;
+const MOST_KEYWORDS_BEYOND = 100;
+
+/** System flags as bits 0 to 4, and keywords by name. */
+export interface FlagSet {
+  bits: number;
+  keywords: readonly string[];
+}
+
+/** Flags as an entry row has them. */
+export interface StoredFlags {
+  bits: number;
+  /** Keywords beyond the slots, each once, sorted. */
+  kw: readonly string[];
+}
+
+export function kwText(flags: StoredFlags): string | null {
+  return flags.kw.length === 0 ? null : flags.kw.join(' ');
+}
+
+export function kwList(text: string | null): string[] {
+  return text === null ? [] : text.split(' ');
+}
+
+/**
+ * Turns keyword names into bits, giving new keywords a slot of the account while there are some. Undefined when a
+ * message would carry more keywords beyond the slots than anybody needs.
+ */
+export async function storeKeywords(tx: Write, account: number, flags: FlagSet): Promise<StoredFlags | undefined> {
+  let { bits } = flags;
+  const kw: string[] = [];
+  for (const name of new Set(flags.keywords)) {
+    const slot = await slotOf(tx, account, name);
+    if (slot === undefined) kw.push(name.toLowerCase());
+    else bits |= 1 << slot;
+  }
+  return kw.length > MOST_KEYWORDS_BEYOND ? undefined : { bits, kw: kw.sort() };
+}
+
+async function slotOf(tx: Write, account: number, name: string): Promise<number | undefined> {
+  const lower = name.toLowerCase();
+  const known = await tx.get<{ slot: number }>(
+    'SELECT slot FROM keyword WHERE account_id = ? AND lname = ?',
+    account,
+    lower,
+  );
+  if (known !== undefined) return known.slot;
+  const last = await tx.get<{ slot: number | null }>(
+    'SELECT max(slot) AS slot FROM keyword WHERE account_id = ?',
+    account,
+  );
+  const slot = (last?.slot ?? FIRST_SLOT - 1) + 1;
+  if (slot > LAST_SLOT) return undefined;
+  await tx.run('INSERT INTO keyword (account_id, slot, name, lname) VALUES (?, ?, ?, ?)', account, slot, name, lower);
+  return slot;
+}
+
+/** Keyword names of an account by slot. */
+export async function keywordNames(rx: Read, account: number): Promise<Map<number, string>> {
+  const rows = await rx.all<{ slot: number; name: string }>(
+    'SELECT slot, name FROM keyword WHERE account_id = ? ORDER BY slot',
+    account,
+  );
+  return new Map(rows.map((row) => [row.slot, row.name]));
+}
+
+/** What a message adds to the counters of its mailbox: IMAP's view and, without \Deleted, JMAP's. */
+export function weight(bits: number): { unseen: number; deleted: number; jTotal: number; jUnread: number } {
+  const deleted = Number((bits & DELETED) !== 0);
+  const unseen = Number((bits & SEEN) === 0);
+  return { unseen, deleted, jTotal: 1 - deleted, jUnread: Number((bits & (SEEN | DRAFT | DELETED)) === 0) };
+}
+
+/** The flags after a STORE. RFC 9051 6.4.6. */
+export function applyFlags(was: StoredFlags, how: 'add' | 'remove' | 'replace', given: StoredFlags): StoredFlags {
+  switch (how) {
+    case 'replace':
+      return given;
+    case 'add':
+      return { bits: was.bits | given.bits, kw: [...new Set([...was.kw, ...given.kw])].sort() };
+    case 'remove':
+      return { bits: was.bits & ~given.bits, kw: was.kw.filter((name) => !given.kw.includes(name)) };
+  }
+}

@@ -1,0 +1,265 @@
+import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
+
+export type MailboxRole = 'inbox' | 'drafts' | 'sent' | 'junk' | 'trash' | 'archive';
+
+/** What every account has from the start, so that no client makes a second Sent or Trash. RFC 6154. */
+const FIRST_MAILBOXES: readonly [string, MailboxRole][] = [
+  ['INBOX', 'inbox'],
+  ['Drafts', 'drafts'],
+  ['Sent', 'sent'],
+  ['Junk', 'junk'],
+  ['Trash', 'trash'],
+  ['Archive', 'archive'],
+];
+
+const MOST_MAILBOXES = 2_000;
+const DEEPEST = 20;
+
+/** One mailbox as LIST and STATUS see it. */
+export interface MailboxInfo {
+  id: number;
+  /** Full name with '/' between levels. */
+  name: string;
+  role: MailboxRole | null;
+  subscribed: boolean;
+  hasChildren: boolean;
+  uidValidity: number;
+  uidNext: number;
+  total: number;
+  unseen: number;
+  deleted: number;
+  bytes: number;
+  highestModseq: number;
+}
+
+interface MailboxRow extends Record<string, string | number | null> {
+  id: number;
+  parent_id: number;
+  name: string;
+  role: MailboxRole | null;
+  subscribed: number;
+  uidvalidity: number;
+  uidnext: number;
+  total: number;
+  unseen: number;
+  deleted: number;
+  bytes: number;
+  highestmodseq: number;
+}
+
+/** All mailboxes of an account with their full names, in no order that means anything. */
+export const listMailboxes = query('list-mailboxes', async (rx, input: { account: number }): Promise<MailboxInfo[]> => {
+  const rows = await rx.all<MailboxRow>(
+    `SELECT id, parent_id, name, role, subscribed, uidvalidity, uidnext, total, unseen, deleted, bytes, highestmodseq
+     FROM mailbox WHERE account_id = ? AND gone_at IS NULL`,
+    input.account,
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const parents = new Set(rows.map((row) => row.parent_id));
+  return rows.map((row) => toInfo(row, fullName(row, byId), parents.has(row.id)));
+});
+
+/** One mailbox by its full name. */
+export const findMailbox = query(
+  'find-mailbox',
+  async (rx, input: { account: number; name: string }): Promise<MailboxInfo | undefined> => {
+    const id = await idOf(rx, input.account, input.name);
+    if (id === undefined) return undefined;
+    const row = await rx.get<MailboxRow>(
+      `SELECT id, parent_id, name, role, subscribed, uidvalidity, uidnext, total, unseen, deleted, bytes, highestmodseq
+       FROM mailbox WHERE id = ?`,
+      id,
+    );
+    return row === undefined ? undefined : toInfo(row, input.name, await hasChildren(rx, id));
+  },
+);
+
+function toInfo(row: MailboxRow, name: string, children: boolean): MailboxInfo {
+  return {
+    id: row.id,
+    name,
+    role: row.role,
+    subscribed: row.subscribed === 1,
+    hasChildren: children,
+    uidValidity: row.uidvalidity,
+    uidNext: row.uidnext,
+    total: row.total,
+    unseen: row.unseen,
+    deleted: row.deleted,
+    bytes: row.bytes,
+    highestModseq: row.highestmodseq,
+  };
+}
+
+function fullName(row: MailboxRow, byId: ReadonlyMap<number, MailboxRow>): string {
+  let name = row.name;
+  for (let at = byId.get(row.parent_id), depth = 0; at !== undefined && depth < DEEPEST; depth++) {
+    name = `${at.name}/${name}`;
+    at = byId.get(at.parent_id);
+  }
+  return name;
+}
+
+/** Walks a name down the tree. */
+async function idOf(rx: Read, account: number, name: string): Promise<number | undefined> {
+  let id = 0;
+  for (const level of name.split('/')) {
+    const row = await rx.get<{ id: number }>(
+      'SELECT id FROM mailbox WHERE account_id = ? AND parent_id = ? AND name = ?',
+      account,
+      id,
+      level,
+    );
+    if (row === undefined) return undefined;
+    id = row.id;
+  }
+  return id;
+}
+
+async function hasChildren(rx: Read, id: number): Promise<boolean> {
+  return (await rx.get('SELECT 1 AS child FROM mailbox WHERE parent_id = ? LIMIT 1', id)) !== undefined;
+}
+
+async function addMailbox(
+  tx: Write,
+  account: number,
+  parent: number,
+  name: string,
+  role: MailboxRole | null,
+  stamp: Stamp,
+): Promise<number> {
+  const modseq = await tx.nextModseq(account);
+  // Never lower, never again, also after the clock went back: RFC 9051 2.3.1.1.
+  const validity = await tx.get<{ v: number }>(
+    'UPDATE account SET uidvalidity_last = max(?, uidvalidity_last + 1) WHERE id = ? RETURNING uidvalidity_last AS v',
+    Math.floor(stamp.now / 1000),
+    account,
+  );
+  const { id } = await tx.run(
+    `INSERT INTO mailbox (account_id, parent_id, name, role, uidvalidity, highestmodseq, created_modseq, modseq)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    account,
+    parent,
+    name,
+    role,
+    validity?.v ?? 1,
+    modseq,
+    modseq,
+    modseq,
+  );
+  tx.touched(account, id);
+  return id;
+}
+
+/** The mailboxes of a new account. */
+export async function addFirstMailboxes(tx: Write, account: number, stamp: Stamp): Promise<void> {
+  for (const [name, role] of FIRST_MAILBOXES) await addMailbox(tx, account, 0, name, role, stamp);
+}
+
+export type CreateResult = { kind: 'created'; id: number } | { kind: 'exists' } | { kind: 'too-many' };
+
+/** CREATE, with the parents that are missing. */
+export const createMailbox = command(
+  'create-mailbox',
+  async (tx, input: { account: number; name: string; role: MailboxRole | null }, stamp): Promise<CreateResult> => {
+    const levels = input.name.split('/');
+    const count = await tx.get<{ n: number }>('SELECT count(*) AS n FROM mailbox WHERE account_id = ?', input.account);
+    if (levels.length > DEEPEST || (count?.n ?? 0) + levels.length > MOST_MAILBOXES) return { kind: 'too-many' };
+    const id = await makePath(tx, input.account, levels, input.role, stamp);
+    return id === 0 ? { kind: 'exists' } : { kind: 'created', id };
+  },
+);
+
+/** Answers 0 when the whole path is there already. */
+async function makePath(
+  tx: Write,
+  account: number,
+  levels: readonly string[],
+  role: MailboxRole | null,
+  stamp: Stamp,
+): Promise<number> {
+  let parent = 0;
+  let made = 0;
+  for (const [i, level] of levels.entries()) {
+    const known = await idOfChild(tx, account, parent, level);
+    made =
+      known === undefined
+        ? await addMailbox(tx, account, parent, level, i === levels.length - 1 ? role : null, stamp)
+        : 0;
+    parent = known ?? made;
+  }
+  return made;
+}
+
+async function idOfChild(rx: Read, account: number, parent: number, name: string): Promise<number | undefined> {
+  const row = await rx.get<{ id: number }>(
+    'SELECT id FROM mailbox WHERE account_id = ? AND parent_id = ? AND name = ?',
+    account,
+    parent,
+    name,
+  );
+  return row?.id;
+}
+
+/** DELETE. The mailbox is out of sight at once; its messages leave in slices afterwards. */
+export const removeMailbox = command(
+  'remove-mailbox',
+  async (
+    tx,
+    input: { account: number; name: string },
+    stamp,
+  ): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox'> => {
+    if (input.name === 'INBOX') return 'is-inbox';
+    const id = await idOf(tx, input.account, input.name);
+    if (id === undefined) return 'missing';
+    if (await hasChildren(tx, id)) return 'has-children';
+    const modseq = await tx.nextModseq(input.account);
+    // A parent that no client can name, and a name that no other has.
+    await tx.run(
+      `UPDATE mailbox SET gone_at = ?, parent_id = -1, name = ?, role = NULL, modseq = ?, highestmodseq = ? WHERE id = ?`,
+      stamp.now,
+      `gone ${id}`,
+      modseq,
+      modseq,
+      id,
+    );
+    tx.touched(input.account, id);
+    return 'removed';
+  },
+);
+
+export type RenameResult = 'renamed' | 'missing' | 'exists' | 'inside-itself';
+
+/** RENAME of anything but INBOX: one row, whatever hangs below it. Missing parents of the new name are made. */
+export const renameMailbox = command(
+  'rename-mailbox',
+  async (tx, input: { account: number; from: string; to: string }, stamp): Promise<RenameResult> => {
+    const { account, from, to } = input;
+    const id = await idOf(tx, account, from);
+    if (id === undefined) return 'missing';
+    if (to.startsWith(`${from}/`)) return 'inside-itself';
+    if ((await idOf(tx, account, to)) !== undefined) return 'exists';
+    const levels = to.split('/');
+    const name = levels.pop() ?? to;
+    let parent = 0;
+    for (const level of levels) {
+      parent =
+        (await idOfChild(tx, account, parent, level)) ?? (await addMailbox(tx, account, parent, level, null, stamp));
+    }
+    const modseq = await tx.nextModseq(account);
+    await tx.run('UPDATE mailbox SET parent_id = ?, name = ?, modseq = ? WHERE id = ?', parent, name, modseq, id);
+    tx.touched(account, id);
+    return 'renamed';
+  },
+);
+
+export const subscribeMailbox = command(
+  'subscribe-mailbox',
+  async (tx, input: { account: number; name: string; on: boolean }): Promise<'done' | 'missing'> => {
+    const id = await idOf(tx, input.account, input.name);
+    if (id === undefined) return 'missing';
+    const modseq = await tx.nextModseq(input.account);
+    await tx.run('UPDATE mailbox SET subscribed = ?, modseq = ? WHERE id = ?', Number(input.on), modseq, id);
+    return 'done';
+  },
+);

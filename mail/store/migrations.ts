@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import type { Migration } from './engine/migrate.ts';
+
+const files = ['0001-mail.sql'];
+
+/** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */
+export function mailMigrations(): Migration[] {
+  return files.map((file, i) => ({
+    ledger: 'mail',
+    number: i + 1,
+    sql: readFileSync(new URL(`./migrations/${file}`, import.meta.url), 'utf8'),
+  }));
+}

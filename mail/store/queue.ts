@@ -1,0 +1,254 @@
+import { command, query, type Stamp, type Write } from './engine/types.ts';
+import { note } from './journal.ts';
+
+/** A message that leaves: what all its recipients share. */
+export interface NewSubmission {
+  trace: string;
+  tenant: number;
+  /** Null: the box itself. */
+  account: number | null;
+  blob: number;
+  /** Envelope sender, '' for the null reverse-path. */
+  sender: string;
+  smtputf8: boolean;
+  eightBit: boolean;
+  ret: string;
+  envid: string;
+  size: number;
+}
+
+export interface NewQueueRow {
+  recipient: string;
+  domain: string;
+  notify: string;
+  orcpt: string;
+}
+
+/** Queues a message for recipients elsewhere. `hold` is the reason when nothing may go out yet. */
+export async function enqueue(
+  tx: Write,
+  submission: NewSubmission,
+  rows: readonly NewQueueRow[],
+  hold: string | null,
+  stamp: Stamp,
+): Promise<number[]> {
+  const { id } = await tx.run(
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, size, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    submission.trace,
+    submission.tenant,
+    submission.account,
+    submission.blob,
+    submission.sender,
+    Number(submission.smtputf8),
+    Number(submission.eightBit),
+    submission.ret,
+    submission.envid,
+    submission.size,
+    stamp.now,
+  );
+  const ids: number[] = [];
+  for (const row of rows) {
+    const queued = await tx.run(
+      `INSERT INTO queue (submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      id,
+      row.recipient,
+      row.domain,
+      Number(hold !== null),
+      hold,
+      stamp.now,
+      row.notify,
+      row.orcpt,
+      stamp.now,
+    );
+    ids.push(queued.id);
+    if (hold !== null) {
+      await note(tx, submission.trace, 'held', submission.account, { to: row.recipient, because: hold }, stamp);
+    }
+  }
+  return ids;
+}
+
+/** A queue row with what its message says of itself. */
+export interface QueueRow extends Record<string, string | number | null> {
+  id: number;
+  trace: string;
+  submission_id: number;
+  blob_id: number;
+  account_id: number | null;
+  sender: string;
+  recipient: string;
+  domain: string;
+  state: number;
+  held_because: string | null;
+  attempts: number;
+  created_at: number;
+  next_at: number;
+  smtputf8: number;
+  eight_bit: number;
+  notify: string;
+  orcpt: string;
+  envid: string;
+  ret: string;
+  size: number;
+  delay_told: number;
+  last_at: number | null;
+  last_status: string | null;
+  last_text: string | null;
+}
+
+const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.ret, s.size,
+  q.delay_told, q.last_at, q.last_status, q.last_text`;
+
+/** Due rows, oldest due first, without the destinations that have all the work they can take. */
+export const dueRows = query(
+  'due-rows',
+  (rx, input: { now: number; limit: number; busy: readonly string[] }): Promise<QueueRow[]> =>
+    rx.all<QueueRow>(
+      `SELECT ${COLUMNS} FROM queue q INDEXED BY queue_due JOIN submission s ON s.id = q.submission_id
+       WHERE q.state = 0 AND q.next_at <= ? AND q.domain NOT IN (SELECT value FROM json_each(?))
+       ORDER BY q.next_at LIMIT ?`,
+      input.now,
+      JSON.stringify(input.busy),
+      input.limit,
+    ),
+);
+
+export const nextDue = query('next-due', async (rx): Promise<number | undefined> => {
+  const row = await rx.get<{ at: number | null }>('SELECT min(next_at) AS at FROM queue WHERE state = 0');
+  return row?.at ?? undefined;
+});
+
+/** Everything in the queue, for people. */
+export const listQueue = query('list-queue', (rx, input: { limit: number }): Promise<QueueRow[]> =>
+  rx.all<QueueRow>(
+    `SELECT ${COLUMNS} FROM queue q JOIN submission s ON s.id = q.submission_id ORDER BY q.id LIMIT ?`,
+    input.limit,
+  ),
+);
+
+export const queueDepth = query('queue-depth', async (rx): Promise<{ due: number; held: number }> => {
+  const row = await rx.get<{ due: number; held: number }>(
+    'SELECT coalesce(sum(state = 0), 0) AS due, coalesce(sum(state = 1), 0) AS held FROM queue',
+  );
+  return { due: row?.due ?? 0, held: row?.held ?? 0 };
+});
+
+/**
+ * Notes attempts before anything is dialled, with the time of the next one, so that a crash in the middle cannot make
+ * the box hammer a remote host. Answers the rows that are still there to be tried.
+ */
+export const beginAttempts = command(
+  'begin-attempts',
+  async (tx, input: { items: readonly { id: number; nextAt: number }[] }, stamp): Promise<number[]> => {
+    const begun: number[] = [];
+    for (const { id, nextAt } of input.items) {
+      const { changes } = await tx.run(
+        'UPDATE queue SET attempts = attempts + 1, next_at = ?, last_at = ? WHERE id = ? AND state = 0',
+        nextAt,
+        stamp.now,
+        id,
+      );
+      if (changes === 0) continue;
+      await tx.run('INSERT INTO attempt (queue_id, at) VALUES (?, ?)', id, stamp.now);
+      begun.push(id);
+    }
+    return begun;
+  },
+);
+
+/** How an attempt ended for one recipient. */
+export interface AttemptEnd {
+  id: number;
+  outcome: 'delivered' | 'failed' | 'deferred';
+  host: string;
+  ip: string;
+  code: number;
+  status: string;
+  text: string;
+  tls: string;
+  at: number;
+  nextAt: number;
+}
+
+/** Writes down how an attempt ended; a row that is delivered or given up goes. */
+export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Promise<void> {
+  const row = await tx.get<{ trace: string; recipient: string; account_id: number | null }>(
+    'SELECT s.trace, q.recipient, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
+    end.id,
+  );
+  if (row === undefined) return;
+  await tx.run(
+    `UPDATE attempt SET ended_at = ?, outcome = ?, host = ?, ip = ?, code = ?, status = ?, text = ?, tls = ?
+     WHERE id = (SELECT max(id) FROM attempt WHERE queue_id = ?)`,
+    end.at,
+    end.outcome,
+    end.host,
+    end.ip,
+    end.code,
+    end.status,
+    end.text,
+    end.tls,
+    end.id,
+  );
+  const { host, status, text } = end;
+  await note(tx, row.trace, end.outcome, row.account_id, { to: row.recipient, host, status, text }, stamp);
+  if (end.outcome === 'deferred') {
+    await tx.run(
+      'UPDATE queue SET next_at = ?, last_status = ?, last_text = ? WHERE id = ?',
+      end.nextAt,
+      status,
+      text,
+      end.id,
+    );
+  } else await removeRow(tx, end.id);
+}
+
+/** The message goes with its last row; its blob is collected when no email has it either. */
+async function removeRow(tx: Write, id: number): Promise<void> {
+  const row = await tx.get<{ submission_id: number }>('DELETE FROM queue WHERE id = ? RETURNING submission_id', id);
+  if (row === undefined) return;
+  await tx.run(
+    'DELETE FROM submission WHERE id = ? AND NOT EXISTS (SELECT 1 FROM queue WHERE submission_id = ?)',
+    row.submission_id,
+    row.submission_id,
+  );
+}
+
+export const markDelayTold = async (tx: Write, ids: readonly number[]): Promise<void> => {
+  for (const id of ids) await tx.run('UPDATE queue SET delay_told = 1 WHERE id = ?', id);
+};
+
+/** What a person does to rows: try now, let go what was held, or never send it. Answers how many rows it met. */
+export const steerQueue = command(
+  'steer-queue',
+  async (
+    tx,
+    input: { ids: readonly number[] | 'all'; what: 'retry' | 'release' | 'cancel' },
+    stamp,
+  ): Promise<number> => {
+    const rows = await tx.all<{ id: number; trace: string; recipient: string; account_id: number | null }>(
+      `SELECT q.id, s.trace, q.recipient, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
+       WHERE q.state IN (SELECT value FROM json_each(?)) AND (? OR q.id IN (SELECT value FROM json_each(?))) ORDER BY q.id LIMIT 500`,
+      ...steerable(input),
+    );
+    for (const row of rows) {
+      const event = ({ retry: undefined, release: 'released', cancel: 'cancelled' } as const)[input.what];
+      if (event !== undefined) await note(tx, row.trace, event, row.account_id, { to: row.recipient }, stamp);
+      if (input.what === 'cancel') await removeRow(tx, row.id);
+      else await tx.run('UPDATE queue SET state = 0, held_because = NULL, next_at = ? WHERE id = ?', stamp.now, row.id);
+    }
+    return rows.length;
+  },
+);
+
+/** Held rows can be released or cancelled, due rows tried or cancelled. */
+function steerable(input: {
+  ids: readonly number[] | 'all';
+  what: 'retry' | 'release' | 'cancel';
+}): [string, number, string] {
+  const states = { retry: '[0]', release: '[1]', cancel: '[0,1]' }[input.what];
+  return [states, Number(input.ids === 'all'), JSON.stringify(input.ids === 'all' ? [] : input.ids)];
+}

@@ -1,0 +1,160 @@
+import { mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log, Meter } from '../log.ts';
+import { BlobFiles } from './blob.ts';
+import { blobBytes } from './content.ts';
+import { ReaderClient, WriterClient } from './engine/client.ts';
+import { openForReading } from './engine/connection.ts';
+import { lockDataDir } from './engine/lock.ts';
+import { Reader } from './engine/reader.ts';
+import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
+import type { SharedView } from './view.ts';
+import { Views } from './views.ts';
+
+const GUARD_EVERY_MS = 2_000;
+
+export interface StoreOptions {
+  dataDir: string;
+  /** The module that calls `runStoreThread`: the composition root of the store's threads. */
+  thread: URL;
+  /** Mail is refused for now while the disk has less free than this, in octets. 0 switches the guard off. */
+  keepFree: number;
+  clock(): number;
+  log: Log;
+  meter: Meter;
+  /** The store can promise nothing any more: say "later" to who waits, then end the process. */
+  fatal(error: Error): void;
+}
+
+/** Everything that is remembered: the commands and queries of the engine, blob files, and the views that follow them. */
+export class MailStore implements Store, AsyncDisposable {
+  readonly files: BlobFiles;
+  readonly #options: StoreOptions;
+  readonly #lock: Disposable;
+  readonly #writer: WriterClient;
+  readonly #reader: Reader;
+  readonly #scanner: ReaderClient;
+  readonly #views: Views;
+  readonly #listeners: Set<(wakeUp: WakeUp) => void>;
+  readonly #guard: NodeJS.Timeout;
+  #full = false;
+
+  private constructor(
+    options: StoreOptions,
+    lock: Disposable,
+    writer: WriterClient,
+    reader: Reader,
+    views: Views,
+    listeners: Set<(wakeUp: WakeUp) => void>,
+  ) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#views = views;
+    this.#listeners = listeners;
+    this.#scanner = new ReaderClient(options.thread, databasePath(options));
+    this.files = new BlobFiles(options.dataDir);
+    this.#guard = setInterval(() => void this.#look(), GUARD_EVERY_MS);
+    this.#guard.unref();
+  }
+
+  static async open(options: StoreOptions): Promise<MailStore> {
+    mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+    const lock = lockDataDir(options.dataDir);
+    const listeners = new Set<(wakeUp: WakeUp) => void>();
+    let views: Views | undefined;
+    try {
+      const writer = await WriterClient.start({
+        thread: options.thread,
+        database: databasePath(options),
+        clock: options.clock,
+        fatal: options.fatal,
+        observe: (what, value) => options.meter.observe(`store_${what}`, value),
+        committed(wakeUps) {
+          views?.catchUp(wakeUps);
+          for (const wakeUp of wakeUps) for (const listener of listeners) listener(wakeUp);
+        },
+      });
+      const reader = new Reader(openForReading(databasePath(options)));
+      views = new Views(reader);
+      const store = new MailStore(options, lock, writer, reader, views, listeners);
+      await store.#look();
+      return store;
+    } catch (error) {
+      lock[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  write<I, O>(what: Command<I, O>, input: I): Promise<O> {
+    return this.#writer.write(what, input, false);
+  }
+
+  writeSlice<I, O>(what: Command<I, O>, input: I): Promise<O> {
+    return this.#writer.write(what, input, true);
+  }
+
+  read<I, O>(what: Query<I, O>, input: I): Promise<O> {
+    return this.#reader.query(what, input);
+  }
+
+  scan<I, O>(what: Query<I, O>, input: I): Promise<O> {
+    return this.#scanner.query(what, input);
+  }
+
+  onWakeUp(listener: (wakeUp: WakeUp) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Opens the shared view of a mailbox; close it once. */
+  view(account: number, mailbox: number): SharedView {
+    return this.#views.open(account, mailbox);
+  }
+
+  /** Octets of a blob, clipped to what is there. */
+  async blob(blob: number, start: number, length: number): Promise<Buffer> {
+    if (length <= 0) return Buffer.alloc(0);
+    const found = await this.read(blobBytes, { blob, start, length });
+    if (found === undefined) throw new Error(`blob ${blob} does not exist`);
+    if ('file' in found) return this.files.read(found.file, start, length);
+    return Buffer.from(found.data.buffer, found.data.byteOffset, found.data.byteLength);
+  }
+
+  /** Why nothing can be taken now, or undefined. */
+  unavailable(): StoreBusy | undefined {
+    return this.#full ? new StoreBusy('disk-full', 'the disk is nearly full') : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#guard);
+    await this.#scanner.close();
+    await this.#writer.close();
+    this.#reader.close();
+    this.#lock[Symbol.dispose]();
+  }
+
+  async #look(): Promise<void> {
+    const { dataDir, keepFree, log, meter } = this.#options;
+    try {
+      const { bavail, bsize } = await statfs(dataDir);
+      meter.gauge('disk_free_bytes', bavail * bsize);
+      const full = bavail * bsize < keepFree;
+      if (full !== this.#full) {
+        log.warn(
+          { free: bavail * bsize, keepFree },
+          full ? 'disk nearly full: new mail is told to come later' : 'disk has room again',
+        );
+      }
+      this.#full = full;
+    } catch (error) {
+      log.warn({ err: error }, 'free space cannot be read');
+    }
+  }
+}
+
+function databasePath(options: StoreOptions): string {
+  return join(options.dataDir, 'mailstead.db');
+}

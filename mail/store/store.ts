@@ -69,8 +69,8 @@ export class MailStore implements Store, AsyncDisposable {
       const writer = await WriterClient.start({
         thread: options.thread,
         database: databasePath(options),
-        clock: options.clock,
-        fatal: options.fatal,
+        clock: () => options.clock(),
+        fatal: (error) => options.fatal(error),
         observe: (what, value) => options.meter.observe(`store_${what}`, value),
         committed(wakeUps) {
           views?.catchUp(wakeUps);

@@ -7,7 +7,7 @@ const MOST_WAITING = 20_000;
 const MOST_WAITING_BYTES = 32 * 1024 * 1024;
 
 interface Waiting {
-  resolve(value: unknown): void;
+  resolve(value: never): void;
   reject(error: Error): void;
   bytes: number;
   began: number;
@@ -87,7 +87,7 @@ export class WriterClient {
     this.#outbox.push({ id, name: what.name, input, stamp: { now: this.#options.clock() }, slice });
     this.#bytes += bytes;
     return new Promise<O>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, bytes, began: performance.now() });
+      this.#waiting.set(id, { resolve, reject, bytes, began: performance.now() });
     });
   }
 
@@ -121,7 +121,7 @@ export class WriterClient {
       this.#waiting.delete(answer.id);
       this.#bytes -= waiting.bytes;
       this.#options.observe('seconds', (performance.now() - waiting.began) / 1000);
-      if (answer.ok) waiting.resolve(answer.value);
+      if (answer.ok) waiting.resolve(answer.value as never);
       else waiting.reject(toError(answer.failure));
     }
   }
@@ -139,7 +139,7 @@ export class WriterClient {
 export class ReaderClient {
   readonly #thread: URL;
   readonly #database: string;
-  readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  readonly #waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   #worker: Worker | undefined;
   #id = 0;
 
@@ -152,7 +152,7 @@ export class ReaderClient {
     const worker = (this.#worker ??= this.#start());
     const id = ++this.#id;
     return new Promise<O>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.set(id, { resolve, reject });
       worker.postMessage({ kind: 'query', id, name: what.name, input } satisfies ToReader);
     });
   }
@@ -169,7 +169,7 @@ export class ReaderClient {
       if (message.kind !== 'answer') return;
       const waiting = this.#waiting.get(message.answer.id);
       this.#waiting.delete(message.answer.id);
-      if (message.answer.ok) waiting?.resolve(message.answer.value);
+      if (message.answer.ok) waiting?.resolve(message.answer.value as never);
       else waiting?.reject(new StoreFailure(message.answer.failure));
     });
     const gone = (error: Error): void => {

@@ -83,7 +83,7 @@ export class Transaction implements Write {
       return value === undefined ? (settledVoid as Promise<T>) : Promise.resolve(value);
     } catch (error) {
       this.uncaught ??= error as Error;
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 }

@@ -22,7 +22,10 @@ export interface DnsServer extends AsyncDisposable {
 }
 
 /** Starts a name server on loopback that answers from `zone`, which may be changed at any time. */
-export async function dnsServer(zone: Record<string, DnsAnswer>): Promise<DnsServer> {
+export async function dnsServer(
+  zone: Record<string, DnsAnswer>,
+  at = { host: '127.0.0.1', port: 0 },
+): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const server: DnsServer = {
     address: '',
@@ -47,9 +50,9 @@ export async function dnsServer(zone: Record<string, DnsAnswer>): Promise<DnsSer
     const body = records.map((record) => resourceRecord(name, type, record, server.ttl));
     socket.send(Buffer.concat([head, query.subarray(12, end), ...body]), from.port, from.address);
   });
-  socket.bind(0, '127.0.0.1');
+  socket.bind(at.port, at.host);
   await once(socket, 'listening');
-  server.address = `127.0.0.1:${socket.address().port}`;
+  server.address = `${at.host}:${socket.address().port}`;
   return server;
 }
 

@@ -1,0 +1,91 @@
+import { createHash, type Hash } from 'node:crypto';
+
+const TAB = 9;
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const CRLF_BLOCK = Buffer.from('\r\n'.repeat(2048));
+
+/**
+ * The hash of a body under the relaxed canonicalization of RFC 6376 3.4.4, chunk by chunk: one pass whatever the number
+ * of signatures. Memory does not grow with the body.
+ */
+export class BodyHasher {
+  readonly #hash: Hash = createHash('sha256');
+  #out = Buffer.allocUnsafe(16 * 1024);
+  /** Octets waiting in `#out`. */
+  #used = 0;
+  /** White space seen and not yet written: it counts only when something follows on its line. */
+  #blank = false;
+  /** A CR that may be the first half of a line end in the next chunk. */
+  #cr = false;
+  /** Line ends not yet written: those at the very end do not count, however many they are. */
+  #lineEnds = 0;
+  #empty = true;
+
+  update(chunk: Uint8Array): void {
+    if (this.#out.length < chunk.length + 8) this.#out = Buffer.allocUnsafe(chunk.length + 8);
+    const out = this.#out;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const octet = chunk[at] as number;
+      // Both loops below touch each octet once; the plain case comes first because nearly all octets are plain.
+      if (octet > SPACE && !this.#blank && !this.#cr && this.#lineEnds === 0) {
+        out[this.#used++] = octet;
+      } else {
+        this.#step(octet);
+      }
+      if (this.#used + 4 > out.length) this.#flush();
+    }
+    if (this.#used > 0) this.#empty = false;
+    this.#flush();
+  }
+
+  /** The SHA-256 of the canonical body. Call once. */
+  digest(): Buffer {
+    if (this.#cr) this.#plain(CR);
+    this.#flush();
+    // RFC 6376 3.4.4: an empty body stays empty, any other ends in exactly one CRLF.
+    if (!this.#empty) this.#hash.update('\r\n');
+    return this.#hash.digest();
+  }
+
+  #step(octet: number): void {
+    if (this.#cr) {
+      this.#cr = false;
+      if (octet === LF) {
+        this.#blank = false;
+        this.#lineEnds += 1;
+        return;
+      }
+      this.#plain(CR);
+    }
+    if (octet === CR) this.#cr = true;
+    else if (octet === SPACE || octet === TAB) this.#blank = true;
+    else this.#plain(octet);
+  }
+
+  #plain(octet: number): void {
+    if (this.#lineEnds > 0) this.#writeLineEnds();
+    if (this.#blank) this.#out[this.#used++] = SPACE;
+    this.#blank = false;
+    this.#out[this.#used++] = octet;
+    this.#empty = false;
+  }
+
+  #writeLineEnds(): void {
+    this.#flush();
+    for (; this.#lineEnds > 0; this.#lineEnds -= Math.min(this.#lineEnds, 2048)) {
+      this.#hash.update(CRLF_BLOCK.subarray(0, 2 * Math.min(this.#lineEnds, 2048)));
+    }
+  }
+
+  #flush(): void {
+    if (this.#used > 0) this.#hash.update(this.#out.subarray(0, this.#used));
+    this.#used = 0;
+  }
+}
+
+/** Starts the hash of one body; octets are given to `update`, the hash comes from `digest`. */
+export function bodyHasher(): BodyHasher {
+  return new BodyHasher();
+}

@@ -1,45 +1,60 @@
-/** A map of at most `limit` entries that forgets first what was set longest ago. */
+/**
+ * A map of at most `limit` entries that forgets what was set longest ago. It keeps two generations and drops the older
+ * one whole: deleting the oldest key of a Map again and again walks over all holes that were left before it.
+ */
 export class RecentMap<K, V> {
-  readonly #entries = new Map<K, V>();
-  readonly #limit: number;
+  readonly #half: number;
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
+  /** The value set last in each generation. */
+  #youngest: V | undefined;
+  #oldYoungest: V | undefined;
 
   constructor(limit: number) {
-    this.#limit = limit;
+    this.#half = Math.max(1, Math.floor(limit / 2));
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#young.size + this.#old.size;
   }
 
   get(key: K): V | undefined {
-    return this.#entries.get(key);
+    return this.#young.get(key) ?? this.#old.get(key);
   }
 
   /** Sets a value and makes it the youngest. */
   set(key: K, value: V): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.#limit) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
+    this.#old.delete(key);
+    if (this.#young.size >= this.#half && !this.#young.has(key)) {
+      this.#old = this.#young;
+      this.#oldYoungest = this.#youngest;
+      this.#young = new Map();
     }
+    this.#young.set(key, value);
+    this.#youngest = value;
   }
 
   delete(key: K): void {
-    this.#entries.delete(key);
+    this.#young.delete(key);
+    this.#old.delete(key);
   }
 
-  /** Forgets the oldest entries for as long as `stale` says so; what is set in order of time is purged in its own cost. */
+  /** Forgets each generation whose youngest value is stale. For values that grow stale in the order they were set. */
   purge(stale: (value: V) => boolean): void {
-    for (const [key, value] of this.#entries) {
-      if (!stale(value)) return;
-      this.#entries.delete(key);
+    if (this.#oldYoungest !== undefined && stale(this.#oldYoungest)) {
+      this.#old = new Map();
+      this.#oldYoungest = undefined;
+    }
+    if (this.#youngest !== undefined && stale(this.#youngest)) {
+      this.#young = new Map();
+      this.#youngest = undefined;
     }
   }
 
   /** Forgets every entry that `gone` names. Linear in the size of the map. */
   drop(gone: (value: V) => boolean): void {
-    for (const [key, value] of this.#entries) if (gone(value)) this.#entries.delete(key);
+    for (const map of [this.#young, this.#old]) {
+      for (const [key, value] of map) if (gone(value)) map.delete(key);
+    }
   }
 }

@@ -120,15 +120,19 @@ function throttled(ms: number): Admission {
   return { kind: 'throttled', retryAfter: Math.max(1, Math.ceil(ms / 1000)) };
 }
 
-/** What still counts now. Times in the future come from a clock that was set back, and do not. */
+/** What still counts now. Times well in the future come from a clock that was set back, and do not. */
 function standing(failures: Failures | undefined, now: number): Failures {
-  if (!failures || failures.last > now) return { recent: [], dayStart: now, day: 0, last: now };
+  if (!failures || isOver(failures, now)) return { recent: [], dayStart: now, day: 0, last: now };
   const recent = failures.recent.filter((time) => now - time < MINUTE_MS);
   return now - failures.dayStart >= DAY_MS ? { recent, dayStart: now, day: 0, last: now } : { ...failures, recent };
 }
 
+function isOver(failures: Failures, now: number): boolean {
+  return failures.last > now + MINUTE_MS || now - failures.last >= DAY_MS;
+}
+
 function count(map: RecentMap<string, Failures>, key: string, now: number, recentLimit: number): void {
-  map.purge((one) => one.last > now || now - one.last >= DAY_MS);
+  map.purge((one) => isOver(one, now));
   const { recent, dayStart, day } = standing(map.get(key), now);
   map.set(key, { recent: [...recent, now].slice(0, recentLimit), dayStart, day: day + 1, last: now });
 }

@@ -30,8 +30,9 @@ export class Input {
 
   /** Offset of the octet at or after `from`, or -1. */
   indexOf(octet: number, from: number): number {
-    const found = this.bytes.indexOf(octet, this.start + from);
-    return found === -1 || found >= this.stop ? -1 : found - this.start;
+    // Within the valid part only: what lies behind it would be looked through at every call.
+    const found = this.bytes.subarray(this.start + from, this.stop).indexOf(octet);
+    return found === -1 ? -1 : found + from;
   }
 
   at(offset: number): number {

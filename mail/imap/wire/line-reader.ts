@@ -156,11 +156,12 @@ export class CommandReader {
 
   /** Do not take it, or no more of it: what is left is thrown away, then `next()` answers `refused`. */
   refuse(): void {
-    if (this.state !== 'asked' && this.state !== 'stream' && this.appending === undefined) return;
+    const betweenMessages = this.state === 'line' && this.appending !== undefined;
+    if (this.state !== 'asked' && this.state !== 'stream' && !betweenMessages) return;
     this.outcome = { kind: 'refused' };
     // A client that waits for the continuation sends nothing of the literal: what comes next is a new command.
     if (this.state === 'asked' && this.sync) this.state = 'over';
-    else if (this.state === 'line') this.state = 'skip-line';
+    else if (betweenMessages) this.state = 'skip-line';
     else this.skipLiteral(this.left);
   }
 
@@ -188,6 +189,7 @@ export class CommandReader {
         return this.dropLine();
       case 'over':
       case 'dead':
+      default:
         return this.say();
     }
   }
@@ -227,7 +229,7 @@ export class CommandReader {
 
   private isMessage(at: number): boolean {
     if (this.appending !== undefined) return true;
-    return this.limits.append && isMessageLiteral(this.input.view(0, at), at);
+    return this.limits.append && isMessageLiteral(this.input.view(0, Math.min(at, 128)), at);
   }
 
   private ask(marker: LiteralMarker, at: number, next: number): ReaderEvent {
@@ -328,6 +330,7 @@ export class CommandReader {
   private fatal(text: string): ReaderProblem {
     const problem = this.problem(text, true);
     this.state = 'dead';
+    this.outcome = undefined;
     this.input.clear();
     return problem;
   }

@@ -51,7 +51,7 @@ function inQuotes(line: Buffer, end: number): boolean {
 export function tagOf(line: Buffer): string {
   let at = 0;
   while (at < line.length && at < 100 && (CLASSES[line[at] ?? 0] ?? 0) & TAG) at++;
-  return at > 0 && (at === line.length || line[at] === 0x20) ? line.toString('latin1', 0, at) : '*';
+  return at > 0 && line[at] === 0x20 ? line.toString('latin1', 0, at) : '*';
 }
 
 /** True when the literal at `end` is a message for APPEND and not its mailbox name. `head` begins with the tag. */

@@ -62,9 +62,9 @@ export interface MessageSink {
 /** What the SMTP door needs of the rest of the system. */
 export interface Intake {
   /** `login` is set on the submission door. */
-  route(to: Address, login: Login | undefined): Promise<Route>;
+  route(to: Address, login: Login | undefined): Route | Promise<Route>;
   /** Whether this login may use this envelope sender; undefined sender is the null reverse-path. */
-  maySend(login: Login, sender: Address | undefined): Promise<boolean>;
+  maySend(login: Login, sender: Address | undefined): boolean | Promise<boolean>;
   /** A refusal now, before any byte, when the disk is nearly full or the store cannot write. */
   ready(): Refusal | undefined;
   open(envelope: Envelope): MessageSink;

@@ -1,4 +1,4 @@
-import { needsUtf8, type Address } from '../message/address.ts';
+import type { Address } from '../message/address.ts';
 import { readParameters, type Parameters } from './parameters.ts';
 import { readPath } from './path.ts';
 import { fault, isFault, type SyntaxFault } from './syntax.ts';
@@ -40,8 +40,8 @@ export function parseMail(text: string): MailArguments | SyntaxFault {
   };
   const wrong = takeParameters(mail, parameters);
   if (wrong !== undefined) return wrong;
-  if (sender !== undefined && needsUtf8(sender) && !mail.smtputf8) {
-    return fault(553, '5.6.7', 'This sender address needs SMTPUTF8'); // RFC 6531 3.5
+  if (!mail.smtputf8 && /[^\x00-\x7f]/.test(text)) {
+    return fault(553, '5.6.7', 'This command needs the parameter SMTPUTF8'); // RFC 6531 3.5
   }
   return mail;
 }

@@ -11,6 +11,8 @@ export type Notify = (typeof NOTIFY)[number] | 'NEVER';
 /** The words of a RCPT command. */
 export interface RcptArguments {
   path: Exclude<Path, { kind: 'null' }>;
+  /** True when the command has octets over 127, which needs SMTPUTF8 in MAIL. RFC 6531 3.4. */
+  utf8: boolean;
   notify?: readonly Notify[];
   /** `addr-type;address`, decoded, printable. RFC 3461 4.2. */
   orcpt?: string;
@@ -32,7 +34,9 @@ export function parseRcpt(text: string): RcptArguments | SyntaxFault {
   }
   if (read.path.kind === 'null') return fault(501, '5.1.3', 'The recipient is empty');
   const parameters = readParameters(read.rest);
-  return isFault(parameters) ? parameters : withParameters({ path: read.path }, parameters);
+  return isFault(parameters)
+    ? parameters
+    : withParameters({ path: read.path, utf8: /[^\x00-\x7f]/.test(text) }, parameters);
 }
 
 function withParameters(rcpt: RcptArguments, parameters: Parameters): RcptArguments | SyntaxFault {

@@ -1,0 +1,76 @@
+import { formatAddress, type Address } from '../../message/address.ts';
+import { parseRcpt, type RcptArguments } from '../../smtp/rcpt-command.ts';
+import { reply } from '../../smtp/reply.ts';
+import { after, closing, type Answer } from '../answer.ts';
+import type { Conversation, Transaction } from '../conversation.ts';
+import type { DsnRecipient, Route } from '../needs.ts';
+import type { SmtpCommand } from './command.ts';
+
+/** RCPT. RFC 5321 4.1.1.3. */
+export const rcpt: SmtpCommand<RcptArguments> = {
+  name: 'RCPT',
+  states: 'mail',
+  utf8: true,
+  parse: parseRcpt,
+
+  run(session, words) {
+    const { transaction, settled, login } = session;
+    if (transaction === undefined) return reply(503, '5.5.1', 'Say MAIL first');
+    if (words.utf8 && !transaction.smtputf8) {
+      return reply(553, '5.6.7', 'This address needs SMTPUTF8 in MAIL'); // RFC 6531 3.5
+    }
+    if (transaction.recipients.length >= settled.limits.recipients) {
+      return reply(452, '4.5.3', 'Enough recipients for one message, send it again for the others');
+    }
+    const address = addressOf(words, settled.hostname);
+    return after(settled.intake.route(address, login), (route) =>
+      answer(session, transaction, address, route, dsnOf(words)),
+    );
+  },
+};
+
+/** RFC 5321 4.5.1: `<Postmaster>` alone is the postmaster of this host. */
+function addressOf({ path }: RcptArguments, hostname: string): Address {
+  return path.kind === 'address' ? path.address : { local: 'postmaster', domain: hostname };
+}
+
+function dsnOf({ notify, orcpt }: RcptArguments): DsnRecipient {
+  return { ...(notify && { notify }), ...(orcpt !== undefined && { orcpt }) };
+}
+
+function answer(
+  session: Conversation,
+  transaction: Transaction,
+  address: Address,
+  route: Route,
+  dsn: DsnRecipient,
+): Answer {
+  if (route.kind === 'here' || (route.kind === 'elsewhere' && session.door === 'submission')) {
+    transaction.recipients.push({ address, route, dsn });
+    return reply(250, '2.1.5', 'Ok');
+  }
+  const { settled, door, peer } = session;
+  const to = formatAddress(address);
+  settled.meter.count('smtp_recipients_refused_total', { door, reason: route.kind });
+  settled.log.info({ message: transaction.id, door, ip: peer.ip, to, outcome: route.kind }, 'recipient refused');
+  switch (route.kind) {
+    case 'unknown':
+      return slowed(session, reply(550, '5.1.1', `${to} does not exist here`));
+    case 'unverified':
+      return reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`);
+    case 'full':
+      return reply(452, '4.2.2', `The mailbox of ${to} is full`);
+    case 'elsewhere':
+      return slowed(session, reply(550, '5.7.1', 'Log in to send to other domains'));
+  }
+}
+
+/** Who guesses addresses is slowed down, then sent away. */
+function slowed(session: Conversation, refusal: Answer): Answer {
+  const { limits } = session.settled;
+  session.tally.failedRecipients += 1;
+  if (session.trusted || session.tally.failedRecipients === 1) return refusal;
+  const { failedRecipients, recipientDelayMs: delayMs } = limits;
+  if (session.tally.failedRecipients < failedRecipients) return { ...refusal, delayMs };
+  return { ...closing(421, '4.7.0', 'Too many unknown recipients'), delayMs };
+}

@@ -1,0 +1,104 @@
+import type { Socket } from 'node:net';
+import { TLSSocket, type SecureContext } from 'node:tls';
+
+/** What a connection tells its session. */
+export interface ConnectionEvents {
+  octets(chunk: Buffer): void;
+  /** The handshake is done. */
+  secured(): void;
+  /** The peer reads again, or has ended its side. */
+  changed(): void;
+  failed(code: string | undefined): void;
+  /** Told once, last. */
+  closed(): void;
+}
+
+/** The socket of one session: writing, back-pressure both ways, encryption, and an end that loses no answer. */
+export class Connection {
+  readonly ip: string;
+  readonly port: number;
+  /** The peer does not read what is written. */
+  blocked = false;
+  /** The peer has ended its side and may still be reading. */
+  ended = false;
+  #socket: Socket;
+  readonly #events: ConnectionEvents;
+  #paused = false;
+
+  constructor(socket: Socket, events: ConnectionEvents) {
+    this.#socket = socket;
+    this.#events = events;
+    this.ip = plainAddress(socket.remoteAddress);
+    this.port = socket.remotePort ?? 0;
+    socket.setNoDelay(true);
+    this.#listen(socket);
+  }
+
+  write(text: string): void {
+    if (text !== '' && !this.#socket.write(text)) this.blocked = true;
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  /** Reads on after {@link pause}. */
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  /** True when octets have come that were not given out yet. */
+  get unread(): boolean {
+    return this.#socket.readableLength > 0;
+  }
+
+  /** Begins the server's side of a handshake. */
+  encrypt(context: SecureContext): void {
+    const plain = this.#socket;
+    plain.removeAllListeners('data').removeAllListeners('drain').removeAllListeners('end').removeAllListeners('close');
+    // No SNICallback: one certificate answers every name, and a name cannot make anything throw (CVE-2026-21637).
+    const socket = new TLSSocket(plain, { isServer: true, secureContext: context });
+    this.#socket = socket;
+    this.#listen(socket);
+    socket.once('secure', () => {
+      const protocol = socket.getProtocol();
+      if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') this.#events.secured();
+      else socket.destroy();
+    });
+  }
+
+  /**
+   * Ends our side after what was written. The socket goes on reading, for closing it with octets unread would reset the
+   * connection, and the peer would never see our last answer.
+   */
+  end(): void {
+    if (this.ended) this.#socket.destroySoon();
+    else this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #listen(socket: Socket): void {
+    socket.on('data', (chunk: Buffer) => this.#events.octets(chunk));
+    socket.on('drain', () => {
+      this.blocked = false;
+      this.#events.changed();
+    });
+    socket.on('end', () => {
+      this.ended = true;
+      this.#events.changed();
+    });
+    socket.on('error', (err: NodeJS.ErrnoException) => this.#events.failed(err.code));
+    socket.on('close', () => this.#events.closed());
+  }
+}
+
+/** IPv4 peers of an IPv6 socket by their own address. */
+export function plainAddress(address: string | undefined): string {
+  return address?.startsWith('::ffff:') === true && address.includes('.') ? address.slice(7) : (address ?? '');
+}

@@ -1,0 +1,165 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { formatReply, reply } from '../smtp/reply.ts';
+import { Admission, isLoopback } from './admission.ts';
+import { plainAddress } from './connection.ts';
+import { defaultLimits, systemClock, type Listener, type ReceiverOptions, type Settled } from './options.ts';
+import { Session } from './session.ts';
+
+/** Where a listener can be reached. */
+export interface ListenerAddress extends Listener {
+  port: number;
+}
+
+/** The SMTP door, open. */
+export interface Receiver extends AsyncDisposable {
+  /** In the order of the options, with the ports that were taken. */
+  addresses(): readonly ListenerAddress[];
+  /** Open sessions. */
+  readonly sessions: number;
+  /** Ends sessions that are over a deadline; runs once a second by itself. */
+  sweep(): void;
+  /** Stops accepting, sends idle sessions away, and resolves when messages under way are done or the time is up. */
+  close(): Promise<void>;
+}
+
+const SWEEP_MS = 1000;
+/** Connections that the kernel holds for us; more than all that are let in, so that a flood is answered and not lost. */
+const BACKLOG = 4096;
+const tooMany = formatReply(reply(421, '4.7.0', 'Too many connections, try again later'));
+
+/** Opens every listener, or rejects when one cannot be opened (and then none is). */
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const settled: Settled = {
+    ...options,
+    limits: { ...defaultLimits, ...options.limits },
+    clock: options.clock ?? systemClock,
+  };
+  const hall = new Hall(settled);
+  try {
+    for (const listener of options.listeners) await hall.open(listener);
+  } catch (err) {
+    await hall.close();
+    throw err;
+  }
+  return hall;
+}
+
+class Hall implements Receiver {
+  readonly #settled: Settled;
+  readonly #admission: Admission;
+  readonly #servers: { server: Server; listener: Listener }[] = [];
+  readonly #sessions = new Set<Session>();
+  readonly #timer: NodeJS.Timeout;
+  #emptied: (() => void) | undefined;
+  #troubleAt = -Infinity;
+
+  constructor(settled: Settled) {
+    this.#settled = settled;
+    this.#admission = new Admission(settled.limits);
+    this.#timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  addresses(): readonly ListenerAddress[] {
+    return this.#servers.map(({ server, listener }) => ({ ...listener, port: (server.address() as AddressInfo).port }));
+  }
+
+  async open(listener: Listener): Promise<void> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, listener));
+    const { host, port } = listener;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port, backlog: BACKLOG }, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    server.on('error', (err) => this.#trouble(err));
+    this.#servers.push({ server, listener });
+  }
+
+  sweep(): void {
+    const now = this.#settled.clock.monotonic();
+    const { stressed } = this.#admission;
+    for (const session of this.#sessions) session.sweep(now, stressed);
+  }
+
+  async close(): Promise<void> {
+    for (const { server } of this.#servers) server.close();
+    for (const session of this.#sessions) session.leave();
+    if (this.#sessions.size > 0) await this.#empty(this.#settled.limits.closeMs);
+    for (const session of this.#sessions) session.peer.destroy();
+    clearInterval(this.#timer);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #accept(socket: Socket, listener: Listener): void {
+    const { door } = listener;
+    const { meter } = this.#settled;
+    const ip = plainAddress(socket.remoteAddress);
+    const secure = this.#settled.local && isLoopback(ip);
+    const trusted = secure || this.#settled.exempt(ip);
+    const admitted = ip === '' ? 'gone' : this.#admission.enter(ip, trusted);
+    if (admitted !== 'in') {
+      meter.count('smtp_connections_refused_total', { door, reason: admitted });
+      return refuse(socket, listener);
+    }
+    meter.count('smtp_connections_total', { door });
+    const session = new Session(socket, door, this.#settled, { trusted, secure }, (gone) => this.#left(gone));
+    this.#sessions.add(session);
+    meter.gauge('smtp_sessions', this.#sessions.size);
+    this.#begin(session, socket, listener);
+  }
+
+  #begin(session: Session, socket: Socket, { tls }: Listener): void {
+    if (tls === 'starttls') return session.start(undefined);
+    let context: SecureContext;
+    try {
+      context = this.#settled.secureContext();
+    } catch (err) {
+      this.#settled.log.error({ err }, 'no certificate for implicit TLS');
+      return void socket.destroy();
+    }
+    session.start(context);
+  }
+
+  #left(session: Session): void {
+    this.#sessions.delete(session);
+    this.#admission.leave(session.peer.ip);
+    this.#settled.meter.gauge('smtp_sessions', this.#sessions.size);
+    if (this.#sessions.size === 0) this.#emptied?.();
+  }
+
+  #empty(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#emptied = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Out of file descriptors: libuv takes and drops the connection, so this can come very often. */
+  #trouble(err: Error): void {
+    const now = this.#settled.clock.monotonic();
+    if (now - this.#troubleAt < 10_000) return;
+    this.#troubleAt = now;
+    this.#settled.log.error({ err }, 'connections cannot be accepted');
+  }
+}
+
+/** Says that it is too much, where that can be said without a handshake, and forgets the socket. */
+function refuse(socket: Socket, { tls }: Listener): void {
+  socket.on('error', () => {});
+  if (tls === 'implicit') return void socket.destroy();
+  socket.write(tooMany);
+  socket.destroySoon();
+}

@@ -93,3 +93,9 @@ function zoneMinutes(rest: string | undefined): number {
   const minutes = Number(numeric[2]) * 60 + Number(numeric[3] ?? 0);
   return minutes > 24 * 60 ? 0 : numeric[1] === '-' ? -minutes : minutes;
 }
+
+/** A Date field value in UTC. RFC 5322 3.3. */
+export function formatDate(at: number): string {
+  // toUTCString has had exactly this form since ECMAScript 2018, but for the name of the zone.
+  return new Date(at).toUTCString().replace(/GMT$/, '+0000');
+}

@@ -3,7 +3,7 @@ import { firstField, readFields, unfold, type Field } from './header.ts';
 import { summarize, type TopHeader } from './index-summary.ts';
 import type { MessageIndex } from './index-types.ts';
 import { LIMITS } from './limits.ts';
-import { boundaryOf, isOpenMessage, readPartHeader } from './part-header.ts';
+import { boundaryOf, headerSize, isOpenMessage, readPartHeader } from './part-header.ts';
 import { PartTree, type PartNode } from './part-tree.ts';
 import { TextCapture } from './text-capture.ts';
 
@@ -43,6 +43,8 @@ export class MessageIndexer {
   /** What earlier chunks had of the header that is being read. */
   #kept = '';
   #top: TopHeader | undefined;
+  /** Characters that the parts so far need in the structure. */
+  #structure = 0;
 
   constructor() {
     this.#tree.begin(0);
@@ -189,7 +191,9 @@ export class MessageIndexer {
     this.#inHeader = false;
     this.#kept = '';
     if (!multipart) this.#readEnvelope(node, fields);
-    if (text.length > LIMITS.header || fields.length > LIMITS.fields) this.#flatten();
+    this.#structure += node.parent === undefined ? 0 : node.envelope.length + headerSize(node.header);
+    const over = text.length > LIMITS.header || fields.length > LIMITS.fields || this.#structure > LIMITS.structure;
+    if (over) this.#flatten();
     else this.#open(node);
   }
 

@@ -94,3 +94,10 @@ export function isOpenMessage(part: PartHeader): boolean {
   if (part.type !== 'message' || part.subtype !== 'rfc822') return false;
   return part.encoding === '7bit' || part.encoding === '8bit' || part.encoding === 'binary';
 }
+
+/** About how many characters the header takes in BODYSTRUCTURE. */
+export function headerSize(part: PartHeader): number {
+  const texts = [part.id, part.description, part.md5, part.language, part.location];
+  const params = [...part.params, ...(part.disposition?.params ?? [])].flat();
+  return [...texts, ...params].reduce((sum, text) => sum + (text?.length ?? 0), 100);
+}

@@ -1,0 +1,160 @@
+import { isUtf8 } from 'node:buffer';
+import { addressKey, parseAddress, type Address } from './address.ts';
+import { decodeWords } from './encoded-word.ts';
+import { readFields, type Field } from './header.ts';
+
+/** Who a message says it is from, or the sentence that tells its sender why that cannot be said. */
+export type Authors =
+  | {
+      kind: 'authors';
+      /** All addresses of all From fields. */
+      from: Address[];
+      /** All of Sender, Resent-From and Resent-Sender. */
+      others: Address[];
+      /** RFC 5322 3.6 asks for exactly one From field. */
+      fromFields: number;
+    }
+  | { kind: 'refused'; why: string };
+
+const AUTHOR_FIELDS = new Map([
+  ['from', 'From'],
+  ['sender', 'Sender'],
+  ['resent-from', 'Resent-From'],
+  ['resent-sender', 'Resent-Sender'],
+]);
+
+const FIELD_MAX = 8192;
+const AUTHORS_MAX = 100;
+
+/**
+ * Reads the authors of a header block, for the check that a login may write in their name. Strict where reading is
+ * lenient: two parsers that understand a From field differently are how mail is forged ("Composition Kills", USENIX
+ * 2020), so whatever is not plain is refused, and so is a header in which another reader might see one more field.
+ */
+export function parseAuthors(headerBlock: Uint8Array): Authors {
+  const header = Buffer.from(headerBlock.buffer, headerBlock.byteOffset, headerBlock.byteLength).toString('latin1');
+  const fields = readFields(header);
+  const block = header.slice(0, fields.at(-1)?.end ?? 0);
+  const flaw = headerFlaw(block, fields, header[0]);
+  if (flaw !== undefined) return { kind: 'refused', why: flaw };
+  const authors = { kind: 'authors' as const, from: [] as Address[], others: [] as Address[], fromFields: 0 };
+  for (const { name, value } of fields) {
+    const title = AUTHOR_FIELDS.get(name);
+    if (title === undefined) continue;
+    const read = readMailboxes(value);
+    if (typeof read === 'string') return { kind: 'refused', why: `The ${title} field ${read}` };
+    if (name === 'from') authors.fromFields++;
+    (name === 'from' ? authors.from : authors.others).push(...read);
+    if (authors.from.length + authors.others.length > AUTHORS_MAX) {
+      return { kind: 'refused', why: `The message has more than ${AUTHORS_MAX} authors` };
+    }
+  }
+  return authors;
+}
+
+/** Bytes and lines at which readers of mail part ways. */
+function headerFlaw(block: string, fields: readonly Field[], first: string | undefined): string | undefined {
+  if (block.includes('\0')) return 'The header holds a NUL byte';
+  if (/\r(?!\n)/.test(block)) return 'The header holds a carriage return without a line feed';
+  if (/(?<!\r)\n/.test(block)) return 'The header holds a line feed without a carriage return';
+  if (first === ' ' || first === '\t') return 'The header begins with a continuation line';
+  // "Fr\x0bom: ", "From joe", full-width letters: no field for us, but perhaps one for the next reader.
+  if (fields.some(({ name }) => !/^[\x21-\x39\x3b-\x7e]+$/.test(name))) return 'The header has a line that is no field';
+  return undefined;
+}
+
+/** The addresses of a mailbox-list of RFC 5322 3.4, or what is wrong with it as the end of a sentence. */
+function readMailboxes(raw: string): Address[] | string {
+  if (raw.length > FIELD_MAX) return 'is too long';
+  const octets = Buffer.from(raw.replace(/\r\n(?=[ \t])/g, ''), 'latin1');
+  if (!isUtf8(octets)) return 'is neither ASCII nor UTF-8';
+  const text = octets.toString('utf8').trim();
+  if (text === '') return 'is empty';
+  if (/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/.test(text)) return 'holds control characters';
+  const members = splitMembers(text);
+  if (typeof members === 'string') return members;
+  const found: Address[] = [];
+  for (const member of members) {
+    const address = readMember(member);
+    if (typeof address === 'string') return address;
+    found.push(address);
+  }
+  return found;
+}
+
+interface Member {
+  phrase: string;
+  /** The phrase without what stands in quotes. */
+  bare: string;
+  /** Between the angle brackets, or undefined when there are none. */
+  angle: string | undefined;
+}
+
+/** Splits at commas outside quotes and angle brackets. Comments and groups have no place in an author field. */
+function splitMembers(text: string): Member[] | string {
+  const members: Member[] = [];
+  let current: Member = { phrase: '', bare: '', angle: undefined };
+  let inAngle = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? '';
+    let piece = char;
+    if (char === '"') {
+      const end = quoteEnd(text, at);
+      if (end === undefined) return 'has a quote that is not closed';
+      piece = text.slice(at, end);
+      at = end - 1;
+    }
+    if (inAngle) {
+      if (char === '<') return 'has two opening angle brackets';
+      if (char === '>') inAngle = false;
+      else current.angle += piece;
+    } else if (char === '<') {
+      if (current.angle !== undefined) return 'has two addresses in one place';
+      current.angle = '';
+      inAngle = true;
+    } else if (char === ',') {
+      members.push(current);
+      current = { phrase: '', bare: '', angle: undefined };
+    } else if ('()'.includes(char)) return 'has a comment';
+    else if (':;'.includes(char)) return 'has a group or a route';
+    else if ('>\\'.includes(char)) return 'cannot be read';
+    else if (current.angle !== undefined) {
+      if (char !== ' ' && char !== '\t') return 'has text behind an address';
+    } else {
+      current.phrase += piece;
+      current.bare += char === '"' ? '""' : piece;
+    }
+  }
+  return inAngle ? 'has an angle bracket that is not closed' : [...members, current];
+}
+
+/** Behind the closing quote, or undefined. */
+function quoteEnd(text: string, start: number): number | undefined {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '"') return at + 1;
+    if (text[at] === '\\') at++;
+  }
+  return undefined;
+}
+
+function readMember({ phrase, bare, angle }: Member): Address | string {
+  const spelled = angle ?? phrase.trim();
+  // Some readers decode before they look for the "@", and then it is another address.
+  if (spelled.includes('=?')) return 'has an encoded word in an address';
+  const address = parseAddress(spelled);
+  if (address === undefined) return spelled === '' ? 'has an empty address' : 'has an address that cannot be read';
+  if (angle === undefined) return address;
+  if (bare.includes('@')) return 'has two addresses in one place';
+  return namesAnother(phrase, address) ? 'shows another address as its name' : address;
+}
+
+/** Most readers show the name alone: `"ceo@bank.example" <me@box.test>` is a forgery for them. */
+function namesAnother(phrase: string, address: Address): boolean {
+  const shown = decodeWords(Buffer.from(phrase).toString('latin1')).normalize('NFKC').replace(/[\\"]/g, '');
+  for (const word of shown.split(/[\s<>()[\],:;']+/)) {
+    if (!/.@.+\../.test(word)) continue;
+    const named = parseAddress(word);
+    if (named === undefined || addressKey(named) !== addressKey(address)) return true;
+  }
+  return false;
+}

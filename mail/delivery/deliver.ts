@@ -32,6 +32,11 @@ export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Pro
   await note(tx, mail.trace, 'received', null, story(mail), stamp);
 });
 
+/** The header lines of one recipient's own, RFC 5321 4.4; one character an octet. */
+export function deliveryTrace(sender: string, to: string): string {
+  return Buffer.from(`Return-Path: <${sender}>\r\nDelivered-To: ${to}\r\n`).toString('latin1');
+}
+
 /** Puts a message into the inbox of one account. */
 export async function deliverTo(
   tx: Write,

@@ -89,9 +89,19 @@ export class BlobFiles {
   }
 
   #path(file: string): string {
-    if (!/^[0-9a-f]{32}$/.test(file)) throw new Error('a blob file has a name that this store did not give');
-    return join(this.#dir, file.slice(0, 2), file);
+    return blobPath(this.#dir, file);
   }
+
+  /** Where the files are, for a reading thread. */
+  get directory(): string {
+    return this.#dir;
+  }
+}
+
+/** The path of a blob's file. Names are ours alone: nothing from outside ever becomes a path. */
+export function blobPath(directory: string, file: string): string {
+  if (!/^[0-9a-f]{32}$/.test(file)) throw new Error('a blob file has a name that this store did not give');
+  return join(directory, file.slice(0, 2), file);
 }
 
 interface OpenFile {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { Log, Meter } from '../log.ts';
 import { BlobFiles } from './blob.ts';
 import { blobBytes } from './content.ts';
-import { ReaderClient, WriterClient } from './engine/client.ts';
+import { ReaderClient, WriterClient, type WriterClientOptions } from './engine/client.ts';
+import { LocalWriter } from './engine/local.ts';
 import { openForReading } from './engine/connection.ts';
 import { lockDataDir } from './engine/lock.ts';
 import { Reader } from './engine/reader.ts';
+import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
 import type { SharedView } from './view.ts';
 import { Views } from './views.ts';
@@ -16,8 +18,11 @@ const GUARD_EVERY_MS = 2_000;
 
 export interface StoreOptions {
   dataDir: string;
-  /** The module that calls `runStoreThread`: the composition root of the store's threads. */
-  thread: URL;
+  /**
+   * The module that calls `runStoreThread`, the composition root of the store's threads; or the parts themselves, to
+   * write on the calling thread.
+   */
+  engine: URL | ThreadParts;
   /** Mail is refused for now while the disk has less free than this, in octets. 0 switches the guard off. */
   keepFree: number;
   clock(): number;
@@ -32,9 +37,9 @@ export class MailStore implements Store, AsyncDisposable {
   readonly files: BlobFiles;
   readonly #options: StoreOptions;
   readonly #lock: Disposable;
-  readonly #writer: WriterClient;
+  readonly #writer: WriterClient | LocalWriter;
   readonly #reader: Reader;
-  readonly #scanner: ReaderClient;
+  readonly #scanner: ReaderClient | Reader;
   readonly #views: Views;
   readonly #listeners: Set<(wakeUp: WakeUp) => void>;
   readonly #guard: NodeJS.Timeout;
@@ -43,7 +48,7 @@ export class MailStore implements Store, AsyncDisposable {
   private constructor(
     options: StoreOptions,
     lock: Disposable,
-    writer: WriterClient,
+    writer: WriterClient | LocalWriter,
     reader: Reader,
     views: Views,
     listeners: Set<(wakeUp: WakeUp) => void>,
@@ -54,7 +59,7 @@ export class MailStore implements Store, AsyncDisposable {
     this.#reader = reader;
     this.#views = views;
     this.#listeners = listeners;
-    this.#scanner = new ReaderClient(options.thread, databasePath(options));
+    this.#scanner = options.engine instanceof URL ? new ReaderClient(options.engine, databasePath(options)) : reader;
     this.files = new BlobFiles(options.dataDir);
     this.#guard = setInterval(() => void this.#look(), GUARD_EVERY_MS);
     this.#guard.unref();
@@ -66,8 +71,7 @@ export class MailStore implements Store, AsyncDisposable {
     const listeners = new Set<(wakeUp: WakeUp) => void>();
     let views: Views | undefined;
     try {
-      const writer = await WriterClient.start({
-        thread: options.thread,
+      const writer = await startWriter(options.engine, {
         database: databasePath(options),
         clock: () => options.clock(),
         fatal: (error) => options.fatal(error),
@@ -130,7 +134,7 @@ export class MailStore implements Store, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#guard);
-    await this.#scanner.close();
+    if (this.#scanner instanceof ReaderClient) await this.#scanner.close();
     await this.#writer.close();
     this.#reader.close();
     this.#lock[Symbol.dispose]();
@@ -153,6 +157,13 @@ export class MailStore implements Store, AsyncDisposable {
       log.warn({ err: error }, 'free space cannot be read');
     }
   }
+}
+
+async function startWriter(
+  engine: URL | ThreadParts,
+  options: Omit<WriterClientOptions, 'thread'>,
+): Promise<WriterClient | LocalWriter> {
+  return engine instanceof URL ? WriterClient.start({ ...options, thread: engine }) : new LocalWriter(options, engine);
 }
 
 function databasePath(options: StoreOptions): string {

@@ -183,7 +183,7 @@ export class ReaderClient {
   }
 }
 
-function toError(failure: Failure): Error {
+export function toError(failure: Failure): Error {
   return failure.reason === 'disk-full' ? new StoreBusy('disk-full', failure.message) : new StoreFailure(failure);
 }
 

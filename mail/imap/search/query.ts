@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { blobPath } from '../../store/blob.ts';
+import { query, type Read } from '../../store/engine/types.ts';
+import { type Candidates, evaluate, type SearchOutcome, type SearchRow, type SearchSource } from './evaluate.ts';
+import type { SearchProgram } from './program.ts';
+
+interface StoredRow extends SearchRow {
+  headerLength: number;
+  trace: string;
+  blob: number;
+}
+
+/** A search that has to look at rows or bytes; for the reader thread. `blobs` is the directory of blob files. */
+export const imapSearch = query(
+  'imap-search',
+  (
+    rx,
+    input: { mailbox: number; program: SearchProgram; open: Candidates; blobs: string; now: number },
+  ): Promise<SearchOutcome> =>
+    evaluate(input.program, input.open, storedMessages(rx, input.mailbox, input.blobs), { now: input.now }),
+);
+
+function storedMessages(rx: Read, mailbox: number, blobs: string): SearchSource<StoredRow> {
+  return {
+    rows: (uids) => rowsOf(rx, mailbox, uids),
+    header: (row) => bytesOf(rx, row, blobs, row.headerLength),
+    whole: (row) => bytesOf(rx, row, blobs, row.size - row.traceLength),
+  };
+}
+
+async function rowsOf(rx: Read, mailbox: number, uids: readonly number[]): Promise<StoredRow[]> {
+  const rows = await rx.all<{
+    uid: number;
+    size: number;
+    received_at: number;
+    sent_day: number;
+    parts: string;
+    header_length: number;
+    trace: string;
+    blob_id: number;
+  }>(
+    `SELECT n.uid, n.size, n.received_at, e.sent_day, m.parts, m.header_length, e.trace, e.blob_id
+     FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
+     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) ORDER BY n.uid`,
+    mailbox,
+    JSON.stringify(uids),
+  );
+  return rows.map((row) => ({
+    uid: row.uid,
+    size: row.size,
+    receivedAt: row.received_at,
+    sentDay: row.sent_day,
+    parts: row.parts,
+    traceLength: row.trace.length,
+    headerLength: row.header_length,
+    trace: row.trace,
+    blob: row.blob_id,
+  }));
+}
+
+/** Trace and the first `length` octets of the blob. Files are read at once: this thread has nothing else to do. */
+async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number): Promise<Buffer> {
+  const found = await rx.get<{ file: string | null; data: Uint8Array | null }>(
+    'SELECT file, CASE WHEN file IS NULL THEN substr(data, 1, ?) END AS data FROM blob WHERE id = ?',
+    length,
+    row.blob,
+  );
+  const trace = Buffer.from(row.trace, 'latin1');
+  if (found === undefined) return trace;
+  const body =
+    found.file === null
+      ? (found.data ?? new Uint8Array(0))
+      : readFileSync(blobPath(blobs, found.file)).subarray(0, length);
+  return Buffer.concat([trace, body]);
+}

@@ -1,0 +1,250 @@
+import { BareEndings } from '../message/bare-endings.ts';
+import { MessageIndexer } from '../message/indexer.ts';
+import type { BlobWriter, NewBlob } from '../store/blob.ts';
+import { messageRows } from '../store/content.ts';
+import { appendMessage, copyEntries, expunge, SLICE, storeFlags } from '../store/entry-commands.ts';
+import { type Command, StoreBusy } from '../store/engine/types.ts';
+import {
+  createMailbox,
+  findMailbox,
+  listMailboxes,
+  type MailboxInfo,
+  type MailboxRole,
+  removeMailbox,
+  renameMailbox,
+  subscribeMailbox,
+} from '../store/mailbox.ts';
+import type { MailStore } from '../store/store.ts';
+import type { AppendOutcome, AppendSink, ContentRef, FlagSet, ImapStore, MailboxView, MessageRow } from './needs.ts';
+import { glance } from './search/evaluate.ts';
+import type { SearchProgram } from './search/program.ts';
+import { imapSearch } from './search/query.ts';
+
+const MOST_BYTES = 1024 * 1024;
+
+/** What the IMAP door needs, out of the store, for one account. */
+export class StoreBackend implements ImapStore {
+  readonly #store: MailStore;
+  readonly #account: number;
+  readonly #clock: () => number;
+
+  constructor(store: MailStore, account: number, clock: () => number) {
+    this.#store = store;
+    this.#account = account;
+    this.#clock = clock;
+  }
+
+  mailboxes(): Promise<MailboxInfo[]> {
+    return this.#store.read(listMailboxes, { account: this.#account });
+  }
+
+  mailbox(name: string): Promise<MailboxInfo | undefined> {
+    return this.#store.read(findMailbox, { account: this.#account, name });
+  }
+
+  create(name: string, role?: MailboxRole): ReturnType<ImapStore['create']> {
+    return this.#store.write(createMailbox, { account: this.#account, name, role: role ?? null });
+  }
+
+  remove(name: string): ReturnType<ImapStore['remove']> {
+    return this.#store.write(removeMailbox, { account: this.#account, name });
+  }
+
+  async rename(from: string, to: string): ReturnType<ImapStore['rename']> {
+    if (from !== 'INBOX') return this.#store.write(renameMailbox, { account: this.#account, from, to });
+    // RFC 9051 6.3.6: the messages move to a new mailbox, INBOX and what hangs below it stay.
+    const made = await this.create(to);
+    if (made.kind !== 'created') return 'exists';
+    const inbox = await this.mailbox('INBOX');
+    if (inbox === undefined) return 'missing';
+    const view = this.#store.view(this.#account, inbox.id);
+    try {
+      await this.copy(inbox.id, Array.from(view.uids.subarray(0, view.length)), to, true);
+    } finally {
+      view.close();
+    }
+    return 'renamed';
+  }
+
+  subscribe(name: string, on: boolean): ReturnType<ImapStore['subscribe']> {
+    return this.#store.write(subscribeMailbox, { account: this.#account, name, on });
+  }
+
+  open(mailbox: number): Promise<MailboxView> {
+    return Promise.resolve(this.#store.view(this.#account, mailbox));
+  }
+
+  rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
+    return this.#store.read(messageRows, { mailbox, uids, structure: want.structure });
+  }
+
+  async bytes({ trace, blob, length }: ContentRef, start: number, count: number): Promise<Buffer> {
+    const end = Math.min(start + Math.min(count, MOST_BYTES), trace.length + length);
+    if (start >= end) return Buffer.alloc(0);
+    const head = Buffer.from(trace.slice(start, Math.min(end, trace.length)), 'latin1');
+    const from = Math.max(0, start - trace.length);
+    const body = await this.#store.blob(blob, from, end - trace.length - from);
+    return head.length === 0 ? body : Buffer.concat([head, body]);
+  }
+
+  async store(
+    mailbox: number,
+    uids: readonly number[],
+    how: 'add' | 'remove' | 'replace',
+    flags: FlagSet,
+    unchangedSince?: number,
+  ): ReturnType<ImapStore['store']> {
+    const modseqs: number[] = [];
+    const modified: number[] = [];
+    for (const slice of slices(uids)) {
+      const input = {
+        account: this.#account,
+        mailbox,
+        uids: slice,
+        how,
+        flags,
+        unchangedSince: unchangedSince ?? null,
+      };
+      const done = await this.#write(slice, uids, storeFlags, input);
+      if (done.kind === 'too-many-keywords') return done;
+      if (done.kind === 'missing') break;
+      if (done.modseq !== null) modseqs.push(done.modseq);
+      modified.push(...done.modified);
+    }
+    return { modseqs, modified };
+  }
+
+  async copy(mailbox: number, uids: readonly number[], to: string, move: boolean): ReturnType<ImapStore['copy']> {
+    const target = await this.mailbox(to);
+    if (target === undefined) return { kind: 'missing' };
+    const pairs = { from: [] as number[], to: [] as number[] };
+    let modseq = target.highestModseq;
+    for (const slice of slices(uids)) {
+      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move };
+      const done = await this.#write(slice, uids, copyEntries, input);
+      // RFC 9051 6.4.7: COPY is all or nothing. What earlier slices made is taken back.
+      if (done.kind !== 'done') {
+        if (!move && pairs.to.length > 0) await this.#takeBack(target.id, pairs.to);
+        return pairs.to.length > 0 && move ? { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq } : done;
+      }
+      pairs.from.push(...done.from);
+      pairs.to.push(...done.to);
+      modseq = done.modseq;
+    }
+    return { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq };
+  }
+
+  async expunge(mailbox: number, uids: readonly number[]): Promise<{ uids: number[]; modseq: number }> {
+    const gone: number[] = [];
+    let modseq = 0;
+    for (const slice of slices(uids)) {
+      const done = await this.#write(slice, uids, expunge, { account: this.#account, mailbox, uids: slice });
+      gone.push(...done.uids);
+      modseq = done.modseq ?? modseq;
+    }
+    return { uids: gone, modseq };
+  }
+
+  append(size: number): ReturnType<ImapStore['append']> {
+    const why = this.#store.unavailable();
+    if (why !== undefined) return { kind: 'unavailable', why: why.message };
+    return new AppendedMessage(this.#store, this.#account, this.#clock, size);
+  }
+
+  async search(mailbox: number, view: MailboxView, program: unknown): Promise<Uint32Array> {
+    const plan = program as SearchProgram;
+    const { found, open } = glance(plan, view.uids, view.length, view);
+    if (open.uids.length === 0) return found;
+    const input = { mailbox, program: plan, open, blobs: this.#store.files.directory, now: this.#clock() };
+    const outcome = await this.#store.scan(imapSearch, input);
+    if (outcome.kind === 'too-long') throw new StoreBusy('queue', 'The search took too long, narrow it down');
+    return merge(found, outcome.uids);
+  }
+
+  /** One short command goes with everybody's; long work waits in the second lane, a slice a batch. */
+  #write<I, O>(slice: readonly number[], all: readonly number[], what: Command<I, O>, input: I): Promise<O> {
+    return slice.length === all.length ? this.#store.write(what, input) : this.#store.writeSlice(what, input);
+  }
+
+  async #takeBack(mailbox: number, uids: readonly number[]): Promise<void> {
+    await this.store(mailbox, uids, 'add', { bits: 16, keywords: [] });
+    await this.expunge(mailbox, uids);
+  }
+}
+
+/** A message that a client brings. Bare LF and CR become CRLF here, so that what is stored is always a message. */
+class AppendedMessage implements AppendSink {
+  readonly #store: MailStore;
+  readonly #account: number;
+  readonly #clock: () => number;
+  readonly #writer: BlobWriter;
+  readonly #indexer = new MessageIndexer();
+  readonly #endings = new BareEndings();
+
+  constructor(store: MailStore, account: number, clock: () => number, _size: number) {
+    this.#store = store;
+    this.#account = account;
+    this.#clock = clock;
+    this.#writer = store.files.create();
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    const fixed = this.#endings.push(chunk);
+    this.#indexer.push(fixed);
+    return this.#writer.write(fixed);
+  }
+
+  async finish(into: { mailbox: string; flags: FlagSet; receivedAt: number | undefined }): Promise<AppendOutcome> {
+    const rest = this.#endings.end();
+    this.#indexer.push(rest);
+    await this.#writer.write(rest);
+    const target = await this.#store.read(findMailbox, { account: this.#account, name: into.mailbox });
+    if (target === undefined) {
+      this.abort();
+      return { kind: 'missing' };
+    }
+    try {
+      return await this.#commit(await this.#writer.finish(), target.id, into);
+    } catch (error) {
+      this.abort();
+      throw error;
+    }
+  }
+
+  abort(): void {
+    this.#writer.abort();
+  }
+
+  async #commit(
+    blob: NewBlob,
+    mailbox: number,
+    into: { flags: FlagSet; receivedAt: number | undefined },
+  ): Promise<AppendOutcome> {
+    const done = await this.#store.write(appendMessage, {
+      account: this.#account,
+      mailbox,
+      flags: into.flags,
+      receivedAt: into.receivedAt ?? this.#clock(),
+      data: 'data' in blob ? blob.data : null,
+      file: 'data' in blob ? null : blob,
+      index: this.#indexer.end(),
+    });
+    if (done.kind === 'appended') {
+      if ('file' in blob) this.#store.files.settled(blob.file);
+      return done;
+    }
+    this.abort();
+    return done.kind === 'missing' ? done : { kind: 'over-quota' };
+  }
+}
+
+function* slices(uids: readonly number[]): Iterable<readonly number[]> {
+  for (let at = 0; at < uids.length; at += SLICE) yield uids.slice(at, at + SLICE);
+}
+
+function merge(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const all = new Uint32Array(a.length + b.length);
+  all.set(a);
+  all.set(b, a.length);
+  return all.sort();
+}

@@ -1,0 +1,46 @@
+import { deliver } from './delivery/deliver.ts';
+import { submit } from './delivery/submit.ts';
+import { imapSearch } from './imap/search/query.ts';
+import { finishAttempts } from './relay/store-queue.ts';
+import { addAccount, setPassword, stampCredentials } from './store/account.ts';
+import { addDkimKey, addDomain, verifyDomain } from './store/domain.ts';
+import type { ThreadParts } from './store/engine/thread.ts';
+import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
+import { mailMigrations } from './store/migrations.ts';
+import { beginAttempts, steerQueue } from './store/queue.ts';
+import { setSetting } from './store/setting.ts';
+import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
+
+/** Everything that the mail engine does in the store's threads. */
+export function mailParts(): ThreadParts {
+  return {
+    commands: [
+      addAccount,
+      addDkimKey,
+      addDomain,
+      appendMessage,
+      beginAttempts,
+      copyEntries,
+      createMailbox,
+      deliver,
+      emptyGoneMailbox,
+      expunge,
+      finishAttempts,
+      forgetExpunged,
+      forgetHistory,
+      removeMailbox,
+      renameMailbox,
+      setPassword,
+      setSetting,
+      stampCredentials,
+      steerQueue,
+      storeFlags,
+      submit,
+      subscribeMailbox,
+      verifyDomain,
+    ],
+    queries: [imapSearch],
+    migrations: mailMigrations(),
+  };
+}

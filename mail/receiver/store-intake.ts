@@ -1,0 +1,246 @@
+import { type Address, addressKey, formatAddress } from '../message/address.ts';
+import { MessageIndexer } from '../message/indexer.ts';
+import type { MessageIndex } from '../message/index-types.ts';
+import type { Log } from '../log.ts';
+import type { Login } from '../login/types.ts';
+import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
+import { lookupKeys, route } from '../delivery/route.ts';
+import { type Outgoing, submit } from '../delivery/submit.ts';
+import { SubmissionHeader } from '../delivery/submission-header.ts';
+import { ownsAddress } from '../store/account.ts';
+import type { BlobWriter, NewBlob } from '../store/blob.ts';
+import type { MailStore } from '../store/store.ts';
+import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
+
+/** RFC 5321 6.3 asks for at least 100. */
+const MOST_RECEIVED = 100;
+
+export interface StoreIntakeOptions {
+  store: MailStore;
+  /** Names that are this box itself: mail for postmaster@ there is the operator's. */
+  hostname: string;
+  /** Why mail for elsewhere may not go out now; null lets it go. */
+  hold: string | null;
+  tenantOf(account: number): Promise<number>;
+  /** Something was queued: the relay may look. */
+  queued(): void;
+  clock(): number;
+  log: Log;
+}
+
+/** Stands between the SMTP door and the store: what is accepted becomes one commit. */
+export class StoreIntake implements Intake {
+  readonly options: StoreIntakeOptions;
+
+  constructor(options: StoreIntakeOptions) {
+    this.options = options;
+  }
+
+  route(to: Address): Promise<Route> {
+    return route(this.options.store, to);
+  }
+
+  async maySend(login: Login, sender: Address | undefined): Promise<boolean> {
+    // The null reverse-path is for receipts that a person's client sends (RFC 8098); their From is checked like any.
+    if (sender === undefined) return true;
+    return this.owns(login, sender);
+  }
+
+  owns(login: Login, address: Address): Promise<boolean> {
+    return this.options.store.read(ownsAddress, { account: login.account, keys: lookupKeys(address) });
+  }
+
+  ready(): Refusal | undefined {
+    if (this.options.store.unavailable() === undefined) return undefined;
+    return { kind: 'refused', code: 452, enhanced: '4.3.1', text: 'The disk is nearly full, try again later' };
+  }
+
+  open(envelope: Envelope): MessageSink {
+    return envelope.login === undefined
+      ? new ArrivingMessage(this, envelope)
+      : new SubmittedMessage(this, envelope, envelope.login);
+  }
+}
+
+/** What both kinds of message share: bytes go to the blob and through the index at once. */
+abstract class IncomingMessage {
+  protected readonly intake: StoreIntake;
+  protected readonly envelope: Envelope;
+  readonly #writer: BlobWriter;
+  readonly #indexer = new MessageIndexer();
+
+  constructor(intake: StoreIntake, envelope: Envelope) {
+    this.intake = intake;
+    this.envelope = envelope;
+    this.#writer = intake.options.store.files.create();
+    void this.keep(Buffer.from(envelope.received));
+  }
+
+  abort(): void {
+    this.#writer.abort();
+  }
+
+  protected keep(chunk: Buffer): Promise<void> | undefined {
+    this.#indexer.push(chunk);
+    return this.#writer.write(chunk);
+  }
+
+  /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
+  protected async commit(
+    write: (blob: CrossingBlob, index: MessageIndex) => Promise<unknown>,
+  ): Promise<Refusal | undefined> {
+    const { store } = this.intake.options;
+    const index = this.#indexer.end();
+    if (index.received > MOST_RECEIVED) {
+      this.abort();
+      return refuse(554, '5.4.6', 'Too many Received fields: this message is going round in circles');
+    }
+    try {
+      const blob = await this.#writer.finish();
+      await write(crossing(blob), index);
+      if ('file' in blob) store.files.settled(blob.file);
+      return undefined;
+    } catch (error) {
+      this.abort();
+      throw error;
+    }
+  }
+
+  protected delivery(to: Recipient & { route: Route & { kind: 'here' } }): Delivery {
+    const { sender } = this.envelope;
+    const address = formatAddress(to.address);
+    const trace = deliveryTrace(sender === undefined ? '' : formatAddress(sender), address);
+    return { account: to.route.account, to: address, trace };
+  }
+
+  /** One copy an account, however many of its addresses were named. */
+  protected deliveries(): Delivery[] {
+    const byAccount = new Map<number, Delivery>();
+    for (const to of this.envelope.recipients) {
+      if (isHere(to) && !byAccount.has(to.route.account)) byAccount.set(to.route.account, this.delivery(to));
+    }
+    return [...byAccount.values()];
+  }
+}
+
+/** From the world, to mailboxes of this box. */
+class ArrivingMessage extends IncomingMessage implements MessageSink {
+  write(chunk: Buffer): Promise<void> | undefined {
+    return this.keep(chunk);
+  }
+
+  async finish(): Promise<{ kind: 'accepted' } | Refusal> {
+    const { id, sender, peer } = this.envelope;
+    const refusal = await this.commit((blob, index) => {
+      const accepted: Accepted = {
+        trace: id,
+        sender: sender === undefined ? '' : formatAddress(sender),
+        deliveries: this.deliveries(),
+        from: { ip: peer.ip, helo: peer.helo },
+        index,
+        ...blob,
+      };
+      return this.intake.options.store.write(deliver, accepted);
+    });
+    return refusal ?? { kind: 'accepted' };
+  }
+}
+
+/** From somebody who logged in, to anybody. */
+class SubmittedMessage extends IncomingMessage implements MessageSink {
+  readonly #login: Login;
+  readonly #header: SubmissionHeader;
+
+  constructor(intake: StoreIntake, envelope: Envelope, login: Login) {
+    super(intake, envelope);
+    this.#login = login;
+    this.#header = new SubmissionHeader({
+      now: intake.options.clock(),
+      messageIdDomain: envelope.sender?.domain ?? login.address.domain,
+      id: envelope.id,
+    });
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    const through = this.#header.push(chunk);
+    return through === undefined ? undefined : this.keep(through);
+  }
+
+  async finish(): Promise<{ kind: 'accepted' } | Refusal> {
+    const rest = this.#header.end();
+    if (rest !== undefined) await this.keep(rest);
+    const refusal = (await this.#wrongAuthor()) ?? (await this.commit((blob, index) => this.#submit(blob, index)));
+    return refusal ?? { kind: 'accepted' };
+  }
+
+  async #wrongAuthor(): Promise<Refusal | undefined> {
+    const { authors } = this.#header;
+    const refusal = await this.#judge(authors);
+    if (refusal !== undefined) this.abort();
+    return refusal;
+  }
+
+  async #judge(authors: SubmissionHeader['authors']): Promise<Refusal | undefined> {
+    if (authors.kind === 'refused') return refuse(550, '5.6.0', authors.why);
+    if (authors.fromFields !== 1) return refuse(550, '5.6.0', 'A message needs exactly one From field');
+    for (const address of [...authors.from, ...authors.others]) {
+      if (!(await this.intake.owns(this.#login, address))) {
+        return refuse(550, '5.7.1', `You may not send as ${formatAddress(address)}: it is not one of your addresses`);
+      }
+    }
+    return undefined;
+  }
+
+  async #submit(blob: CrossingBlob, index: MessageIndex): Promise<void> {
+    const { id, sender, recipients, smtputf8, body, ret, envid } = this.envelope;
+    const { store, hold, tenantOf } = this.intake.options;
+    const outgoing: Outgoing = {
+      trace: id,
+      account: this.#login.account,
+      tenant: await tenantOf(this.#login.account),
+      sender: sender === undefined ? '' : formatAddress(sender),
+      smtputf8,
+      eightBit: body === '8BITMIME',
+      ret: ret ?? '',
+      envid: envid ?? '',
+      here: this.deliveries(),
+      elsewhere: elsewhere(recipients),
+      hold,
+      index,
+      ...blob,
+    };
+    const { queued } = await store.write(submit, outgoing);
+    if (queued.length > 0) this.intake.options.queued();
+  }
+}
+
+function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {
+  const rows = new Map(
+    recipients
+      .filter((to) => to.route.kind === 'elsewhere')
+      .map((to) => [
+        addressKey(to.address),
+        {
+          recipient: formatAddress(to.address),
+          domain: to.address.domain,
+          notify: to.dsn.notify?.join(',') ?? '',
+          orcpt: to.dsn.orcpt ?? '',
+        },
+      ]),
+  );
+  return [...rows.values()];
+}
+
+function isHere(to: Recipient): to is Recipient & { route: Route & { kind: 'here' } } {
+  return to.route.kind === 'here';
+}
+
+type CrossingBlob = { data: Uint8Array | null; file: { file: string; size: number } | null };
+
+function crossing(blob: NewBlob): CrossingBlob {
+  return 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
+}
+
+function refuse(code: number, enhanced: string, text: string): Refusal {
+  return { kind: 'refused', code, enhanced, text };
+}

@@ -1,0 +1,176 @@
+import { formatAddress, parseAddress } from '../message/address.ts';
+import { indexMessage } from '../message/indexer.ts';
+import { deliveryTrace } from '../delivery/deliver.ts';
+import { route } from '../delivery/route.ts';
+import { type Outgoing, send } from '../delivery/submit.ts';
+import { command, query } from '../store/engine/types.ts';
+import { note } from '../store/journal.ts';
+import {
+  type AttemptEnd,
+  beginAttempts,
+  dueRows,
+  endAttempt,
+  markDelayTold,
+  nextDue,
+  type QueueRow,
+} from '../store/queue.ts';
+import type { MailStore } from '../store/store.ts';
+import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
+
+const CHUNK = 64 * 1024;
+const TOGETHER = 50;
+
+/** A bounce ready to be sent in the transaction of what it reports. */
+interface PreparedBounce {
+  about: readonly number[];
+  kind: BounceMessage['kind'];
+  outgoing: Outgoing;
+}
+
+/** Results and the bounces that they cause, in one commit: no failure without its bounce, no bounce twice. */
+export const finishAttempts = command(
+  'finish-attempts',
+  async (tx, input: { ends: readonly AttemptEnd[]; bounces: readonly PreparedBounce[] }, stamp): Promise<void> => {
+    for (const { about, kind, outgoing } of input.bounces) {
+      // The row may be gone: cancelled meanwhile, or this is the second run of the same result.
+      const row = await tx.get<{ trace: string }>(
+        'SELECT s.trace FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
+        about[0] ?? -1,
+      );
+      if (row === undefined) continue;
+      await send(tx, outgoing, stamp);
+      await note(
+        tx,
+        row.trace,
+        'bounced',
+        null,
+        { kind, to: outgoing.here[0]?.to ?? outgoing.elsewhere[0]?.recipient ?? '', as: outgoing.trace },
+        stamp,
+      );
+      if (kind === 'delay') await markDelayTold(tx, about);
+    }
+    for (const end of input.ends) await endAttempt(tx, end, stamp);
+  },
+);
+
+export const submissionBlob = query(
+  'submission-blob',
+  (rx, input: { id: number }): Promise<{ blob: number; size: number } | undefined> =>
+    rx.get(
+      'SELECT s.blob_id AS blob, b.size FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.id = ?',
+      input.id,
+    ),
+);
+
+export interface StoreQueueOptions {
+  store: MailStore;
+  /** Why bounces for elsewhere may not go out now; null lets them go. */
+  hold: string | null;
+  traceId(): string;
+}
+
+/** The relay's queue, kept by the store. */
+export class StoreQueue implements Queue {
+  readonly #options: StoreQueueOptions;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: StoreQueueOptions) {
+    this.#options = options;
+  }
+
+  async due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]> {
+    const rows = await this.#options.store.read(dueRows, { now, limit, busy });
+    return rows.map(toItem);
+  }
+
+  nextDue(): Promise<number | undefined> {
+    return this.#options.store.read(nextDue, undefined);
+  }
+
+  begin(items: readonly { id: number; nextAt: number }[]): Promise<number[]> {
+    return this.#options.store.write(beginAttempts, { items });
+  }
+
+  async finish(results: readonly AttemptResult[], bounces: readonly BounceMessage[]): Promise<void> {
+    const prepared = await Promise.all(bounces.map((bounce) => this.#prepare(bounce)));
+    for (let i = 0; i === 0 || i < results.length; i += TOGETHER) {
+      const ends = results.slice(i, i + TOGETHER);
+      const ids = new Set(ends.map((end) => end.id));
+      // A bounce goes with the slice that ends the first row it speaks of.
+      const mine = prepared.filter(
+        ({ about }) => about[0] !== undefined && (ids.has(about[0]) || results.length === 0),
+      );
+      await this.#options.store.write(finishAttempts, { ends, bounces: mine });
+    }
+    if (prepared.some(({ outgoing }) => outgoing.elsewhere.length > 0)) this.changed();
+  }
+
+  async *content(message: number): AsyncIterable<Buffer> {
+    const found = await this.#options.store.read(submissionBlob, { id: message });
+    if (found === undefined) throw new Error(`submission ${message} is not there`);
+    for (let at = 0; at < found.size; at += CHUNK) {
+      yield await this.#options.store.blob(found.blob, at, Math.min(CHUNK, found.size - at));
+    }
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Something was queued, released or asked to be tried now. */
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #prepare(bounce: BounceMessage): Promise<PreparedBounce> {
+    const { store, hold, traceId } = this.#options;
+    const to = formatAddress(bounce.recipient);
+    const where = await route(store, bounce.recipient);
+    const data = Uint8Array.from(bounce.bytes);
+    const outgoing: Outgoing = {
+      trace: traceId(),
+      account: null,
+      tenant: 0,
+      sender: '',
+      smtputf8: false,
+      eightBit: false,
+      ret: '',
+      envid: '',
+      here: where.kind === 'here' ? [{ account: where.account, to, trace: deliveryTrace('', to) }] : [],
+      elsewhere:
+        where.kind === 'elsewhere'
+          ? [{ recipient: to, domain: bounce.recipient.domain, notify: 'NEVER', orcpt: '' }]
+          : [],
+      hold,
+      data,
+      file: null,
+      index: indexMessage(data),
+    };
+    return { about: bounce.about, kind: bounce.kind, outgoing };
+  }
+}
+
+function toItem(row: QueueRow): QueueItem {
+  const recipient = parseAddress(row.recipient);
+  if (recipient === undefined) throw new Error(`queue row ${row.id} has no address`);
+  return {
+    id: row.id,
+    trace: row.trace,
+    message: row.submission_id,
+    sender: row.sender === '' ? undefined : parseAddress(row.sender),
+    recipient,
+    domain: row.domain,
+    attempts: row.attempts,
+    queuedAt: row.created_at,
+    nextAt: row.next_at,
+    smtputf8: row.smtputf8 === 1,
+    eightBit: row.eight_bit === 1,
+    notify: row.notify,
+    orcpt: row.orcpt,
+    envid: row.envid,
+    ret: row.ret,
+    size: row.size,
+    delayTold: row.delay_told === 1,
+  };
+}

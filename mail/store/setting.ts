@@ -1,0 +1,19 @@
+import { command, query } from './engine/types.ts';
+
+/** Keeps a value of the database itself, such as its id or the check of its key; the first one stays. */
+export const setSetting = command(
+  'set-setting',
+  async (tx, input: { name: string; value: Uint8Array }): Promise<'set' | 'kept'> => {
+    const { changes } = await tx.run(
+      'INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
+      input.name,
+      input.value,
+    );
+    return changes === 1 ? 'set' : 'kept';
+  },
+);
+
+export const getSetting = query('get-setting', async (rx, input: { name: string }): Promise<Uint8Array | undefined> => {
+  const row = await rx.get<{ value: Uint8Array }>('SELECT value FROM setting WHERE name = ?', input.name);
+  return row?.value;
+});

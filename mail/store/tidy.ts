@@ -1,0 +1,107 @@
+import { command, query, type Write } from './engine/types.ts';
+import { type EntryRow, removeEntries } from './message.ts';
+
+/** Rows of one slice. */
+const SLICE = 200;
+
+/** Expunged messages are kept this long: people undo, sessions sleep. */
+export const KEEP_EXPUNGED_MS = 30 * 24 * 3600_000;
+/** Attempts and journal lines are kept this long. */
+export const KEEP_HISTORY_MS = 90 * 24 * 3600_000;
+
+/** Mailboxes that were deleted and still hold messages. */
+export const goneMailboxes = query('gone-mailboxes', (rx): Promise<{ id: number; account_id: number }[]> =>
+  rx.all('SELECT id, account_id FROM mailbox WHERE gone_at IS NOT NULL AND total > 0 LIMIT 100'),
+);
+
+/** Takes a slice of messages out of a deleted mailbox. Answers how many are left. */
+export const emptyGoneMailbox = command(
+  'empty-gone-mailbox',
+  async (tx, input: { account: number; mailbox: number }, stamp): Promise<number> => {
+    const rows = await tx.all<EntryRow>(
+      `SELECT uid, email_id, flags, kw, modseq, received_at, thread_id, size FROM entry WHERE mailbox_id = ? ORDER BY uid LIMIT ?`,
+      input.mailbox,
+      SLICE,
+    );
+    if (rows.length > 0) await removeEntries(tx, input.account, input.mailbox, rows, stamp);
+    const left = await tx.get<{ total: number }>('SELECT total FROM mailbox WHERE id = ?', input.mailbox);
+    return left?.total ?? 0;
+  },
+);
+
+/**
+ * Forgets a slice of what was expunged before `before`: its place becomes a range of vanished UIDs, and a message that
+ * stands nowhere any more goes with its blob. Answers the blob files to remove, and whether there is more.
+ */
+export const forgetExpunged = command(
+  'forget-expunged',
+  async (tx, input: { before: number }): Promise<{ files: string[]; more: boolean }> => {
+    const rows = await tx.all<{ mailbox_id: number; uid: number; email_id: number; modseq: number }>(
+      'SELECT mailbox_id, uid, email_id, modseq FROM expunged WHERE at < ? ORDER BY at LIMIT ?',
+      input.before,
+      SLICE,
+    );
+    const files: string[] = [];
+    for (const row of rows) {
+      await tx.run('DELETE FROM expunged WHERE mailbox_id = ? AND uid = ?', row.mailbox_id, row.uid);
+      await vanish(tx, row);
+      const file = await forgetEmail(tx, row.email_id);
+      if (file !== undefined) files.push(file);
+    }
+    return { files, more: rows.length === SLICE };
+  },
+);
+
+async function vanish(tx: Write, row: { mailbox_id: number; uid: number; modseq: number }): Promise<void> {
+  const grown = await tx.run(
+    'UPDATE vanished SET uid_hi = ? WHERE mailbox_id = ? AND modseq = ? AND uid_hi = ?',
+    row.uid,
+    row.mailbox_id,
+    row.modseq,
+    row.uid - 1,
+  );
+  if (grown.changes > 0) return;
+  await tx.run(
+    'INSERT INTO vanished (mailbox_id, modseq, uid_lo, uid_hi) VALUES (?, ?, ?, ?)',
+    row.mailbox_id,
+    row.modseq,
+    row.uid,
+    row.uid,
+  );
+}
+
+async function forgetEmail(tx: Write, id: number): Promise<string | undefined> {
+  const row = await tx.get<{ blob_id: number }>(
+    `DELETE FROM email WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = email.id)
+       AND NOT EXISTS (SELECT 1 FROM expunged WHERE email_id = email.id) RETURNING blob_id`,
+    id,
+  );
+  if (row === undefined) return undefined;
+  await tx.run('DELETE FROM email_meta WHERE email_id = ?', id);
+  return collectBlob(tx, row.blob_id);
+}
+
+/** Removes a blob that nothing names any more; decided here, in the writer, where nobody can name it meanwhile. */
+async function collectBlob(tx: Write, id: number): Promise<string | undefined> {
+  const row = await tx.get<{ file: string | null }>(
+    `DELETE FROM blob WHERE id = ? AND NOT EXISTS (SELECT 1 FROM email WHERE blob_id = blob.id)
+       AND NOT EXISTS (SELECT 1 FROM submission WHERE blob_id = blob.id) RETURNING file`,
+    id,
+  );
+  return row?.file ?? undefined;
+}
+
+/** Forgets a slice of old history. */
+export const forgetHistory = command('forget-history', async (tx, input: { before: number }): Promise<boolean> => {
+  const journal = await tx.run(
+    'DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ? ORDER BY at LIMIT ?)',
+    input.before,
+    SLICE,
+  );
+  const attempts = await tx.run(
+    'DELETE FROM attempt WHERE id IN (SELECT id FROM attempt WHERE at < ? ORDER BY at LIMIT ?)',
+    input.before,
+    SLICE,
+  );
+  return journal.changes === SLICE || attempts.changes === SLICE;
+});

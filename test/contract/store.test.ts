@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { type Accepted, deliver, deliveryTrace } from '../../mail/delivery/deliver.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import { messageRows } from '../../mail/store/content.ts';
+import { command } from '../../mail/store/engine/types.ts';
+import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/entry-commands.ts';
+import { findMailbox, listMailboxes, removeMailbox, renameMailbox, createMailbox } from '../../mail/store/mailbox.ts';
+import type { MailStore } from '../../mail/store/store.ts';
+import { forgetExpunged } from '../../mail/store/tidy.ts';
+import { engines, testAccount, testStore } from '../support/store.ts';
+
+const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
+const text = (n: number): string =>
+  `Message-ID: <${n}@a.example>\r\nFrom: a@a.example\r\nSubject: number ${n}\r\n\r\nbody ${n}\r\n`;
+
+function accepted(account: number, n: number): Accepted {
+  const data = bytesOf(text(n));
+  return {
+    trace: `trace-${n}`,
+    sender: 'a@a.example',
+    deliveries: [{ account, to: 'me@box.test', trace: deliveryTrace('a@a.example', 'me@box.test') }],
+    data,
+    file: null,
+    index: indexMessage(data),
+    from: { ip: '127.0.0.1', helo: 'a.example' },
+  };
+}
+
+async function wholeMessage(store: MailStore, mailbox: number, uid: number): Promise<string> {
+  const [row] = await store.read(messageRows, { mailbox, uids: [uid], structure: true });
+  if (row === undefined) throw new Error('no such message');
+  return row.content.trace + (await store.blob(row.content.blob, 0, row.content.length)).toString('latin1');
+}
+
+describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on the %s', (engine) => {
+  test('a delivered message is there with its trace, octet for octet, also after opening again', async () => {
+    await using box = await testStore(engine);
+    const { account, inbox } = await testAccount(box.store);
+    await box.store.write(deliver, accepted(account, 1));
+    expect(await wholeMessage(box.store, inbox, 1)).toBe(
+      `Return-Path: <a@a.example>\r\nDelivered-To: me@box.test\r\n${text(1)}`,
+    );
+    const store = await box.reopen();
+    expect(await wholeMessage(store, inbox, 1)).toContain('body 1');
+    const info = await store.read(findMailbox, { account, name: 'INBOX' });
+    expect(info).toMatchObject({ total: 1, unseen: 1, uidNext: 2, role: 'inbox' });
+  });
+
+  test('views are ahead of the promise of the command that changed them', async () => {
+    await using box = await testStore(engine);
+    const { account, inbox } = await testAccount(box.store);
+    const view = box.store.view(account, inbox);
+    let told = 0;
+    view.onChange(() => told++);
+    await Promise.all([1, 2, 3].map((n) => box.store.write(deliver, accepted(account, n))));
+    expect([...view.uids.subarray(0, view.length)]).toEqual([1, 2, 3]);
+    expect(told).toBeGreaterThan(0);
+
+    const before = view.uids;
+    const since = view.highestModseq;
+    const input = { account, mailbox: inbox, how: 'add', unchangedSince: null } as const;
+    await box.store.write(storeFlags, { ...input, uids: [2], flags: { bits: 1 | 16, keywords: ['$Label1'] } });
+    expect(view.flagNames(2)).toEqual(['\\Seen', '\\Deleted', '$Label1']);
+    expect(view.changesSince(since)).toMatchObject([{ flags: [2] }]);
+    expect(view.keywords).toEqual(['$Label1']);
+
+    await box.store.write(expunge, { account, mailbox: inbox, uids: [1, 2, 3] });
+    expect([...view.uids.subarray(0, view.length)]).toEqual([1, 3]);
+    expect([...before.subarray(0, 3)]).toEqual([1, 2, 3]);
+    expect(await wholeMessage(box.store, inbox, 2)).toContain('body 2');
+    view.close();
+  });
+
+  test('a refused command leaves nothing of itself and everything of its neighbors', async () => {
+    await using box = await testStore(engine);
+    const { account, inbox } = await testAccount(box.store);
+    const wrong = accepted(999, 2);
+    const results = await Promise.allSettled([
+      box.store.write(deliver, accepted(account, 1)),
+      box.store.write(deliver, wrong),
+      box.store.write(deliver, accepted(account, 3)),
+    ]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const info = await box.store.read(findMailbox, { account, name: 'INBOX' });
+    expect(info?.total).toBe(2);
+    expect(info?.id).toBe(inbox);
+  });
+
+  test('counters, quota and copies agree with the rows', async () => {
+    await using box = await testStore(engine);
+    const { account, inbox } = await testAccount(box.store);
+    for (const n of [1, 2, 3]) await box.store.write(deliver, accepted(account, n));
+    const archive = await box.store.read(findMailbox, { account, name: 'Archive' });
+    const to = archive?.id ?? 0;
+    const copied = await box.store.write(copyEntries, { account, mailbox: inbox, uids: [1, 3, 77], to, move: false });
+    expect(copied).toMatchObject({ kind: 'done', from: [1, 3], to: [1, 2] });
+    const again = await box.store.write(copyEntries, { account, mailbox: inbox, uids: [1], to, move: true });
+    expect(again).toMatchObject({ kind: 'done', from: [1], to: [3] });
+    const seen = {
+      account,
+      mailbox: to,
+      uids: [2],
+      how: 'add',
+      flags: { bits: 1, keywords: [] },
+      unchangedSince: null,
+    } as const;
+    await box.store.write(storeFlags, seen);
+    const boxes = new Map((await box.store.read(listMailboxes, { account })).map((info) => [info.name, info]));
+    expect(boxes.get('INBOX')).toMatchObject({ total: 2, unseen: 1 });
+    expect(boxes.get('Archive')).toMatchObject({ total: 3, unseen: 2, uidNext: 4 });
+  });
+
+  test('mailboxes: parents are made, children move with their parent, a deleted name is free with a new UIDVALIDITY', async () => {
+    await using box = await testStore(engine);
+    const { account } = await testAccount(box.store);
+    expect(await box.store.write(createMailbox, { account, name: 'a/b/c', role: null })).toMatchObject({
+      kind: 'created',
+    });
+    expect(await box.store.write(createMailbox, { account, name: 'a/b', role: null })).toEqual({ kind: 'exists' });
+    expect(await box.store.write(renameMailbox, { account, from: 'a', to: 'a/x' })).toBe('inside-itself');
+    expect(await box.store.write(renameMailbox, { account, from: 'a', to: 'z/y' })).toBe('renamed');
+    const moved = await box.store.read(findMailbox, { account, name: 'z/y/b/c' });
+    expect(moved?.name).toBe('z/y/b/c');
+    expect(await box.store.write(removeMailbox, { account, name: 'z/y' })).toBe('has-children');
+    expect(await box.store.write(removeMailbox, { account, name: 'z/y/b/c' })).toBe('removed');
+    await box.store.write(createMailbox, { account, name: 'z/y/b/c', role: null });
+    const fresh = await box.store.read(findMailbox, { account, name: 'z/y/b/c' });
+    expect(fresh?.uidValidity).toBeGreaterThan(moved?.uidValidity ?? 0);
+  });
+
+  test('what was expunged is kept for a month and then goes with its blob', async () => {
+    await using box = await testStore(engine);
+    const { account, inbox } = await testAccount(box.store);
+    const big = Buffer.from(`Subject: big\r\n\r\n${'x'.repeat(70_000)}\r\n`);
+    const writer = box.store.files.create();
+    await writer.write(big);
+    const blob = await writer.finish();
+    if (!('file' in blob)) throw new Error('a large message belongs in a file');
+    await box.store.write(appendMessage, {
+      account,
+      mailbox: inbox,
+      flags: { bits: 16, keywords: [] },
+      receivedAt: 1,
+      data: null,
+      file: blob,
+      index: indexMessage(big),
+    });
+    await box.store.write(expunge, { account, mailbox: inbox, uids: [1] });
+    expect(await box.store.write(forgetExpunged, { before: box.clock.now })).toEqual({ files: [], more: false });
+    expect(await wholeMessage(box.store, inbox, 1)).toBe(big.toString('latin1'));
+    expect(await box.store.write(forgetExpunged, { before: box.clock.now + 1 })).toEqual({
+      files: [blob.file],
+      more: false,
+    });
+    await expect(wholeMessage(box.store, inbox, 1)).rejects.toThrow('no such message');
+  });
+});
+
+describe('the rules of a command', () => {
+  const parts = engines['calling thread'];
+
+  test.each([
+    ['awaits something else', async () => void (await new Promise((resolve) => setTimeout(resolve, 1)))],
+    [
+      'swallows the error of a statement',
+      async (tx: { run(sql: string): Promise<unknown> }) => {
+        await tx.run('INSERT INTO setting VALUES (NULL, NULL)').catch(() => undefined);
+      },
+    ],
+  ])('one that %s is refused and leaves nothing', async (_, body) => {
+    const bad = command<null, void>('bad', async (tx) => {
+      await tx.run("INSERT INTO setting VALUES ('half', x'00')");
+      await body(tx);
+    });
+    const count = command<null, number>('count', async (tx) => (await tx.all('SELECT 1 FROM setting')).length);
+    const engine = { ...parts, commands: [...parts.commands, bad, count] };
+    await using box = await testStore(engine);
+    await expect(box.store.write(bad, null)).rejects.toThrow();
+    expect(await box.store.write(count, null)).toBe(0);
+    expect(box.fatal).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { quiet } from '../../mail/log.ts';
+import { mailParts } from '../../mail/parts.ts';
+import { addAccount } from '../../mail/store/account.ts';
+import { addDomain } from '../../mail/store/domain.ts';
+import { findMailbox } from '../../mail/store/mailbox.ts';
+import type { ThreadParts } from '../../mail/store/engine/thread.ts';
+import { MailStore } from '../../mail/store/store.ts';
+
+/** The engines that the contract suites run on. */
+export const engines = {
+  'writer thread': new URL('../../src/store-thread.ts', import.meta.url),
+  'calling thread': mailParts(),
+} as const;
+
+export interface TestStore extends AsyncDisposable {
+  store: MailStore;
+  dataDir: string;
+  fatal: Error[];
+  clock: { now: number };
+  /** Closes and opens again on the same directory. */
+  reopen(): Promise<MailStore>;
+}
+
+/** A store in a directory of its own, which goes with it. */
+export async function testStore(engine: keyof typeof engines | ThreadParts = 'calling thread'): Promise<TestStore> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailstead-test-'));
+  const fatal: Error[] = [];
+  const clock = { now: Date.UTC(2026, 0, 1) };
+  const open = (): Promise<MailStore> =>
+    MailStore.open({
+      dataDir,
+      engine: typeof engine === 'string' ? engines[engine] : engine,
+      keepFree: 0,
+      clock: () => clock.now,
+      log: quiet,
+      meter: quiet,
+      fatal: (error) => fatal.push(error),
+    });
+  const test: TestStore = {
+    store: await open(),
+    dataDir,
+    fatal,
+    clock,
+    async reopen() {
+      await test.store[Symbol.asyncDispose]();
+      test.store = await open();
+      return test.store;
+    },
+    async [Symbol.asyncDispose]() {
+      await test.store[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+  return test;
+}
+
+/** An account `<local>@box.test` with a password nobody knows. Answers its id and its inbox. */
+export async function testAccount(store: MailStore, local = 'me'): Promise<{ account: number; inbox: number }> {
+  const domain = await store.write(addDomain, { tenant: 1, name: 'box.test', verified: true });
+  if (domain.kind === 'taken') throw new Error('the test domain is taken');
+  const added = await store.write(addAccount, {
+    tenant: 1,
+    domain: domain.id,
+    address: `${local}@box.test`,
+    key: `${local}@box.test`,
+    salt: new Uint8Array(16),
+    iterations: 4096,
+    credential: {
+      ref: `ref-${local}`,
+      kind: 'mailbox',
+      name: 'password',
+      scopes: ['imap', 'smtp'],
+      storedKey: new Uint8Array(32),
+      serverKey: new Uint8Array(32),
+      sealed: null,
+      expiresAt: null,
+    },
+  });
+  if (added.kind !== 'added') throw new Error(added.kind);
+  const inbox = await store.read(findMailbox, { account: added.account, name: 'INBOX' });
+  if (inbox === undefined) throw new Error('no inbox');
+  return { account: added.account, inbox: inbox.id };
+}

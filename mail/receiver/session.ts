@@ -139,8 +139,7 @@ export class Session implements Conversation {
         if (this.#body === undefined ? !this.#takeLine() : !this.#takeOctets(this.#body)) break;
       }
     } catch (err) {
-      this.settled.log.error({ message: this.transaction?.id, ip: this.peer.ip, err }, 'session failed');
-      this.#bye(closing(421, '4.3.0', 'Something went wrong here, try again later'));
+      return this.#broken(err);
     }
     if (this.#busy) {
       // A promise that is kept at once comes back before this, and then everything is written together.
@@ -205,6 +204,13 @@ export class Session implements Conversation {
     this.#say(answer);
     this.#pump();
   };
+
+  /** What was thrown at a command is answered like a promise that was broken; within a message nothing is sure any more. */
+  #broken(err: unknown): void {
+    if (this.#body === undefined) return this.#sayFailed(err);
+    this.settled.log.error({ message: this.transaction?.id, ip: this.peer.ip, err }, 'session failed');
+    this.#bye(closing(421, '4.3.0', 'Something went wrong here, try again later'));
+  }
 
   readonly #sayFailed = (err: unknown): void => {
     this.settled.log.error({ message: this.transaction?.id, ip: this.peer.ip, err }, 'command failed');

@@ -1,4 +1,5 @@
 import type { MailboxView } from '../store/view-types.ts';
+import type { SearchProgram } from './search/program.ts';
 
 export type { MailboxView, ViewChange } from '../store/view-types.ts';
 
@@ -117,6 +118,9 @@ export interface ImapStore {
   expunge(mailbox: number, uids: readonly number[]): Promise<{ uids: number[]; modseq: number }>;
   append(size: number): AppendSink | { kind: 'over-quota' } | { kind: 'unavailable'; why: string };
 
-  /** UIDs out of `uids` that match; runs in the reader thread when rows or bytes must be looked at. */
-  search(mailbox: number, view: MailboxView, program: unknown): Promise<Uint32Array>;
+  /**
+   * UIDs that match, ascending; runs in the reader thread when rows or bytes must be looked at. The program is bound:
+   * sequence numbers are UIDs already. `too-long` when the time for it was used up.
+   */
+  search(mailbox: number, view: MailboxView, program: SearchProgram): Promise<Uint32Array | { kind: 'too-long' }>;
 }

@@ -1,0 +1,63 @@
+import { no, ok } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import { SELECTED } from '../command.ts';
+import type { ImapCommand } from '../command.ts';
+import type { Session } from '../session.ts';
+import { uidSet } from '../wire/encoder.ts';
+import type { SequenceSet } from '../wire/sequence-set.ts';
+
+interface Where {
+  set: SequenceSet;
+  to: string;
+}
+
+/** COPY and UID COPY. RFC 9051 6.4.7. */
+export const copy: ImapCommand<Where> = {
+  name: 'COPY',
+  states: SELECTED,
+  uidForm: true,
+  parse: (d) => ({ set: d.sp().sequenceSet(), to: d.sp().mailbox() }),
+
+  async run(session, { set, to }, { uid }) {
+    const copied = await transfer(session, session.view.uidsOf(set, uid), to, false);
+    if (copied.kind !== 'done') return copied.answer;
+    return copied.code === undefined ? ok('Nothing to copy') : ok(copied.code, 'Copied');
+  },
+};
+
+/** MOVE and UID MOVE. RFC 6851, RFC 9051 6.4.8. */
+export const move: ImapCommand<Where> = {
+  name: 'MOVE',
+  states: SELECTED,
+  uidForm: true,
+  capabilities: ['MOVE'],
+  parse: (d) => ({ set: d.sp().sequenceSet(), to: d.sp().mailbox() }),
+
+  async run(session, { set, to }, { uid }) {
+    if (session.view.readOnly) return no('READ-ONLY', 'The mailbox is open for reading only');
+    const moved = await transfer(session, session.view.uidsOf(set, uid), to, true);
+    if (moved.kind !== 'done') return moved.answer;
+    if (moved.code === undefined) return ok('Nothing to move'); // Apple Mail retries for ever on NO
+    // RFC 6851 4.3: before the EXPUNGE responses, which the view sends.
+    session.say(`* OK [${moved.code}] Moved\r\n`);
+    return ok('Moved');
+  },
+};
+
+type Transferred = { kind: 'done'; code: string | undefined } | { kind: 'refused'; answer: Answer };
+
+/** Copies or moves, and says it as COPYUID; without a code when no message was there any more. */
+async function transfer(session: Session, uids: Uint32Array, to: string, moving: boolean): Promise<Transferred> {
+  if (uids.length === 0) return { kind: 'done', code: undefined };
+  const outcome = await session.store.copy(session.view.shared.mailbox, Array.from(uids), to, moving);
+  switch (outcome.kind) {
+    case 'missing':
+      return { kind: 'refused', answer: no('TRYCREATE', 'No such mailbox') };
+    case 'over-quota':
+      return { kind: 'refused', answer: no('OVERQUOTA', 'There is no room left') };
+    case 'done': {
+      if (outcome.from.length === 0) return { kind: 'done', code: undefined };
+      return { kind: 'done', code: `COPYUID ${outcome.uidValidity} ${uidSet(outcome.from)} ${uidSet(outcome.to)}` };
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { no, ok } from '../answer.ts';
+import { LOGGED_IN } from '../command.ts';
+import type { ImapCommand } from '../command.ts';
+
+/** DELETE. RFC 9051 6.3.5. */
+export const remove: ImapCommand<string> = {
+  name: 'DELETE',
+  states: LOGGED_IN,
+  parse: (d) => d.sp().mailbox(),
+
+  async run(session, name) {
+    switch (await session.store.remove(name)) {
+      case 'removed':
+        if (session.selected?.shared.gone === true) {
+          session.unselect();
+          session.say('* OK [CLOSED] The selected mailbox was deleted\r\n');
+        }
+        return ok('Deleted');
+      case 'missing':
+        return no('NONEXISTENT', 'No such mailbox');
+      case 'has-children':
+        return no('HASCHILDREN', 'Delete the mailboxes below it first');
+      case 'is-inbox':
+        return no('CANNOT', 'INBOX cannot be deleted');
+    }
+  },
+};

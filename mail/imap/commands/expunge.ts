@@ -1,0 +1,39 @@
+import { no, ok } from '../answer.ts';
+import { SELECTED } from '../command.ts';
+import type { ImapCommand } from '../command.ts';
+import { DELETED } from '../needs.ts';
+import { breathe } from '../pace.ts';
+import type { Session } from '../session.ts';
+import type { SequenceSet } from '../wire/sequence-set.ts';
+
+const SLICE = 500;
+const ALL: SequenceSet = [{ from: 1, to: 0 }];
+
+/** EXPUNGE and UID EXPUNGE. RFC 9051 6.4.3, 6.4.9. */
+export const expunge: ImapCommand<SequenceSet> = {
+  name: 'EXPUNGE',
+  states: SELECTED,
+  uidForm: true,
+  capabilities: ['UIDPLUS'],
+  parse: (d, uid) => (uid ? d.sp().sequenceSet() : ALL),
+
+  async run(session, set) {
+    if (session.view.readOnly) return no('READ-ONLY', 'The mailbox is open for reading only');
+    await expungeDeleted(session, session.view.uidsOf(set, true));
+    return ok('Expunged');
+  },
+};
+
+/** Expunges those of `uids` that carry \Deleted, a slice at a time; the view tells which they were. */
+export async function expungeDeleted(session: Session, uids: Uint32Array): Promise<void> {
+  const { shared } = session.view;
+  let deleted: number[] = [];
+  for (const [at, uid] of uids.entries()) {
+    if (at % SLICE === 0) await breathe();
+    if ((shared.bits(uid) & DELETED) !== 0) deleted.push(uid);
+    if (deleted.length < SLICE) continue;
+    await session.store.expunge(shared.mailbox, deleted);
+    deleted = [];
+  }
+  if (deleted.length > 0) await session.store.expunge(shared.mailbox, deleted);
+}

@@ -1,0 +1,23 @@
+import { no, ok } from '../answer.ts';
+import { LOGGED_IN } from '../command.ts';
+import type { ImapCommand } from '../command.ts';
+
+/** RFC 9051 6.3.6. */
+export const rename: ImapCommand<{ from: string; to: string }> = {
+  name: 'RENAME',
+  states: LOGGED_IN,
+  parse: (d) => ({ from: d.sp().mailbox(), to: d.sp().mailbox() }),
+
+  async run(session, { from, to }) {
+    switch (await session.store.rename(from, to)) {
+      case 'renamed':
+        return ok('Renamed');
+      case 'missing':
+        return no('NONEXISTENT', 'No such mailbox');
+      case 'exists':
+        return no('ALREADYEXISTS', 'There is a mailbox of that name');
+      case 'inside-itself':
+        return no('CANNOT', 'A mailbox cannot be moved into itself');
+    }
+  },
+};

@@ -1,0 +1,22 @@
+import { no, ok } from '../answer.ts';
+import { LOGGED_IN } from '../command.ts';
+import type { ImapCommand } from '../command.ts';
+
+/** RFC 9051 6.3.7. */
+export const subscribe = subscription('SUBSCRIBE', true);
+
+/** RFC 9051 6.3.8. */
+export const unsubscribe = subscription('UNSUBSCRIBE', false);
+
+function subscription(name: string, on: boolean): ImapCommand<string> {
+  return {
+    name,
+    states: LOGGED_IN,
+    parse: (d) => d.sp().mailbox(),
+
+    async run(session, mailbox) {
+      const outcome = await session.store.subscribe(mailbox, on);
+      return outcome === 'done' ? ok('Done') : no('NONEXISTENT', 'No such mailbox');
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { MailboxView } from '../../mail/imap/needs.ts';
+import { search } from '../../mail/imap/search/evaluate.ts';
+import type { SearchRow } from '../../mail/imap/search/evaluate.ts';
+import type { SearchProgram } from '../../mail/imap/search/program.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+
+interface Stored extends SearchRow {
+  bytes: Buffer;
+}
+
+/** Where {@link evaluateSearch} finds messages. */
+export interface Messages {
+  message(mailbox: number, uid: number): { bytes: Buffer; receivedAt: number } | undefined;
+}
+
+/** SEARCH as the store would do it, over messages in memory. */
+export async function evaluateSearch(
+  messages: Messages,
+  view: MailboxView,
+  program: SearchProgram,
+): Promise<Uint32Array | { kind: 'too-long' }> {
+  const outcome = await search<Stored>(program, view, {
+    rows: (uids) => uids.flatMap((uid) => rowOf(messages, view.mailbox, uid)),
+    header: (row) => row.bytes.subarray(0, indexMessage(row.bytes).headerLength),
+    whole: (row) => row.bytes,
+  });
+  return outcome.kind === 'found' ? outcome.uids : outcome;
+}
+
+function rowOf(messages: Messages, mailbox: number, uid: number): Stored[] {
+  const message = messages.message(mailbox, uid);
+  if (message === undefined) return [];
+  const { bytes, receivedAt } = message;
+  const { parts, sentDay } = indexMessage(bytes);
+  return [{ uid, size: bytes.length, receivedAt, sentDay, parts, traceLength: 0, bytes }];
+}

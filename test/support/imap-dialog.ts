@@ -1,0 +1,93 @@
+import { expect } from 'vitest';
+import { imapWorld, PASSWORD, USER } from './imap-world.ts';
+import type { ImapClient, ImapWorld, WorldOptions } from './imap-world.ts';
+
+/**
+ * Runs a script of what clients say and what the server must answer, line for line and nothing else:
+ *
+ * ```
+ * # comment
+ * C: a SELECT INBOX            the client says a line; several clients are A C:, B C:
+ * R: hello\r\nworld            the same as it stands, with \r \n \0 and \xNN escapes
+ * S: * OK *                    the server says a line; a trailing `*` stands for anything
+ * S!                           the server closes the connection
+ * + deliver INBOX \Seen        a message arrives; `Subject: message N`, N counting from 1
+ * + login                      logs in, answers not shown; + select INBOX
+ * + tls                        the client begins TLS
+ * + revoke                     the password was changed
+ * ```
+ *
+ * `! option=value` in the first lines sets options: `! local=false`, `! badCommands=3`.
+ */
+export async function runDialog(script: string): Promise<void> {
+  const lines = script.split('\n');
+  await using world = await imapWorld(optionsOf(lines));
+  const clients = new Map<string, ImapClient>();
+  for (const [at, line] of lines.entries()) {
+    if (line.trim() === '' || line.startsWith('#') || line.startsWith('!')) continue;
+    await step(world, clients, line, `line ${at + 1}: ${line}`);
+  }
+  for (const client of clients.values()) await nothingLeft(client);
+  expect(world.faults, 'faults were logged').toEqual([]);
+}
+
+async function step(world: ImapWorld, clients: Map<string, ImapClient>, line: string, where: string): Promise<void> {
+  const [, who = '', verb = '', rest = ''] = /^(?:([A-Z]) )?(C:|R:|S:|S!|\+) ?(.*)$/.exec(line) ?? [];
+  if (verb === '') throw new Error(`not understood: ${where}`);
+  if (verb === '+' && /^(?:deliver|revoke)\b/.test(rest)) return happen(world, rest);
+  let client = clients.get(who);
+  if (client === undefined) clients.set(who, (client = await world.connect()));
+  if (verb === 'C:') client.send(`${rest}\r\n`);
+  else if (verb === 'R:') client.send(unescape(rest));
+  else if (verb === '+') await prepare(client, rest, where);
+  else if (verb === 'S!') expect(await client.line(), where).toBeUndefined();
+  else expectLine(await client.line(), rest, where);
+}
+
+function happen(world: ImapWorld, what: string): void {
+  const [verb, mailbox = 'INBOX', ...flags] = what.split(' ');
+  if (verb === 'revoke') world.logins.revoke();
+  else deliverNext(world, mailbox, flags);
+}
+
+function deliverNext(world: ImapWorld, mailbox: string, flags: readonly string[]): void {
+  const number = world.store.find(mailbox)?.uidNext ?? 0;
+  world.store.deliver(mailbox, `From: a@remote.example\nSubject: message ${number}\n\nHello ${number}\n`, flags);
+}
+
+async function prepare(client: ImapClient, what: string, where: string): Promise<void> {
+  if (what === 'tls') return client.secure();
+  const lines = await client.command(what === 'login' ? `LOGIN ${USER} ${PASSWORD}` : what, 'prepare');
+  expect(lines.at(-1), where).toMatch(/^prepare OK /);
+}
+
+function expectLine(line: string | undefined, pattern: string, where: string): void {
+  if (!pattern.endsWith('*')) return expect(line, where).toBe(pattern);
+  const start = pattern.slice(0, -1);
+  expect(line?.slice(0, start.length) ?? '(closed)', `${where}\ngot: ${line}`).toBe(start);
+}
+
+async function nothingLeft(client: ImapClient): Promise<void> {
+  if (client.closed) return;
+  client.send('end LOGOUT\r\n');
+  const [first] = await client.until((line) => /^(?:\* BYE|end )/.test(line));
+  expect(first, 'the server said more than the script has').toMatch(/^\* BYE|\(closed\)/);
+}
+
+function unescape(text: string): string {
+  return text.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_, hex: string | undefined, letter: string) => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+    return { r: '\r', n: '\n', '0': '\0' }[letter] ?? letter;
+  });
+}
+
+function optionsOf(lines: readonly string[]): WorldOptions {
+  const options: WorldOptions = {};
+  const limits: Record<string, number> = {};
+  for (const line of lines.filter((each) => each.startsWith('! '))) {
+    const [name = '', value = ''] = line.slice(2).trim().split('=');
+    if (name === 'local' || name === 'exempt') options[name] = value === 'true';
+    else limits[name] = Number(value);
+  }
+  return { ...options, limits };
+}

@@ -228,12 +228,20 @@ export const routeFacts = query(
   },
 );
 
-/** RFC 5321 4.5.1, RFC 2142: postmaster@ and abuse@ reach somebody on every hosted domain: its first mailbox, else its tenant's. */
+/** The tenant that runs the box. */
+export const OPERATOR = 1;
+
+/**
+ * RFC 5321 4.5.1, RFC 2142: postmaster@ and abuse@ reach somebody on every hosted domain: its first account, else its
+ * tenant's first, else the operator's.
+ */
 async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): Promise<number | null> {
   const row = await rx.get<{ id: number }>(
     `SELECT a.id FROM account a LEFT JOIN address d ON d.account_id = a.id AND d.domain_id = ?
-     WHERE a.tenant = ? AND a.state = 1 ORDER BY d.domain_id IS NULL, a.id LIMIT 1`,
+     WHERE a.tenant IN (?, ?) AND a.state = 1 ORDER BY d.domain_id IS NULL, a.tenant <> ?, a.id LIMIT 1`,
     domain.id,
+    domain.tenant,
+    OPERATOR,
     domain.tenant,
   );
   return row?.id ?? null;

@@ -1,0 +1,135 @@
+import { isIP } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+
+/** A value, or what a good value looks like, to follow "must be". */
+export type Parsed<T> = { ok: true; value: T } | { ok: false; expected: string };
+
+export type Parse<T> = (text: string) => Parsed<T>;
+
+/** An IP network, as ipaddr.js matches it. */
+export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** One place: an IP address or a host name in lower case, and a port. */
+export interface HostPort {
+  host: string;
+  port: number;
+}
+
+/** What may be reached although it is private. */
+export interface PrivateNetworks {
+  /** True: all of them. */
+  all: boolean;
+  networks: readonly Network[];
+  places: readonly HostPort[];
+}
+
+/** A port number, 0 for any free one, or undefined when the door stays closed. */
+export type Port = number | undefined;
+
+const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const bad = (expected: string): { ok: false; expected: string } => ({ ok: false, expected });
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+export const text: Parse<string> = good;
+
+/** Any text without control characters. */
+export const password: Parse<string> = (value) =>
+  /\p{Cc}/u.test(value) ? bad('without control characters') : good(value);
+
+export const hostName: Parse<string> = (value) => {
+  const name = value.toLowerCase();
+  const full = HOST_NAME.test(name) && name.includes('.') && isIP(name) === 0;
+  return full ? good(name) : bad('a full host name such as mail.example.com');
+};
+
+export const baseUrl: Parse<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
+  return plain ? good(url.href.replace(/\/+$/, '')) : bad('a URL such as https://mail.example.com');
+};
+
+export const port: Parse<Port> = (value) => {
+  if (value === 'off') return good(undefined);
+  const number = wholeNumber(value);
+  return number !== undefined && number <= 65_535 ? good(number) : bad('a port number, 0 for a free one, or "off"');
+};
+
+export const remotePort: Parse<number> = (value) => {
+  const number = wholeNumber(value);
+  return number !== undefined && number >= 1 && number <= 65_535 ? good(number) : bad('a port number from 1 to 65535');
+};
+
+/** A whole number within bounds. */
+export function between(least: number, most: number): Parse<number> {
+  return (value) => {
+    const number = wholeNumber(value);
+    const within = number !== undefined && number >= least && number <= most;
+    return within ? good(number) : bad(`a whole number from ${least} to ${most}`);
+  };
+}
+
+/** One of a few words. */
+export function oneOf<W extends string>(...words: readonly W[]): Parse<W> {
+  return (value) => {
+    const word = words.find((one) => one === value);
+    return word === undefined ? bad(words.map((one) => `"${one}"`).join(' or ')) : good(word);
+  };
+}
+
+/** Lower-case letters and digits, as they begin a token. */
+export const tokenPrefix: Parse<string> = (value) =>
+  /^[a-z][a-z0-9]{1,15}$/.test(value) ? good(value) : bad('2 to 16 lower-case letters and digits, a letter first');
+
+export const addresses = list('IP addresses separated by commas', (item) => (isIP(item) === 0 ? undefined : item));
+
+export const networks = list('networks such as 10.0.0.0/8 separated by commas', network);
+
+export const resolvers = list('addresses such as 127.0.0.1:53 or [::1]:53 separated by commas', (item) => {
+  const place = hostPort(item);
+  return place && isIP(place.host) !== 0 ? place : undefined;
+});
+
+const privatePlaces = list(
+  '"true", "false", or networks such as 10.0.0.0/8 and places such as 127.0.0.1:2526 separated by commas',
+  (item) => network(item) ?? hostPort(item),
+);
+
+export const privateNetworks: Parse<PrivateNetworks> = (value) => {
+  if (value === 'true' || value === 'false') return good({ all: value === 'true', networks: [], places: [] });
+  const parsed = privatePlaces(value);
+  if (!parsed.ok) return parsed;
+  const isNetwork = (one: Network | HostPort): one is Network => Array.isArray(one);
+  const places = parsed.value.filter((one): one is HostPort => !isNetwork(one));
+  return good({ all: false, networks: parsed.value.filter(isNetwork), places });
+};
+
+function list<T>(expected: string, parseItem: (item: string) => T | undefined): Parse<readonly T[]> {
+  return (value) => {
+    const items = value.split(',').map((item) => parseItem(item.trim()));
+    return items.every((item) => item !== undefined) ? good(items) : bad(expected);
+  };
+}
+
+/** A CIDR, or one address as the network of itself. */
+function network(item: string): Network | undefined {
+  if (isIP(item) !== 0) return ipaddr.parseCIDR(`${item}/${isIP(item) === 4 ? 32 : 128}`);
+  const [address = '', bits = '', ...rest] = item.split('/');
+  const most = isIP(address) === 4 ? 32 : 128;
+  const number = wholeNumber(bits);
+  if (isIP(address) === 0 || rest.length > 0 || number === undefined || number > most) return undefined;
+  return ipaddr.parseCIDR(item);
+}
+
+function hostPort(item: string): HostPort | undefined {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/]+)):(\d{1,5})$/i.exec(item);
+  const host = (match?.[1] ?? match?.[2] ?? '').toLowerCase();
+  const number = remotePort(match?.[3] ?? '');
+  const known = match?.[1] === undefined ? isIP(host) === 4 || HOST_NAME.test(host) : isIP(host) === 6;
+  return known && number.ok ? { host, port: number.value } : undefined;
+}
+
+function wholeNumber(value: string): number | undefined {
+  return /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : undefined;
+}

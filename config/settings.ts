@@ -1,0 +1,95 @@
+import * as parse from './parse.ts';
+import type { Parse } from './parse.ts';
+
+/**
+ * One setting. A default is written as in the environment and parsed like it; undefined means unset. Names are without
+ * MAILSTEAD_.
+ */
+interface Setting<T> {
+  parse: Parse<T>;
+  local?: string;
+  /** When it differs from `local`. */
+  live?: string;
+  /** Its part is not there yet: nothing but this value, or nothing at all, is accepted. */
+  notYet?: string | true;
+  /** Never shown in a sentence about a bad value. */
+  secret?: true;
+}
+
+const define = <T>(setting: Setting<T>): Setting<T> => setting;
+
+/** Every setting there is. config/example.env explains them; a test compares the two. */
+export const SETTINGS = {
+  DATA_DIR: define({ parse: parse.text, local: './data' }),
+  HOSTNAME: define({ parse: parse.hostName }),
+  BASE_URL: define({ parse: parse.baseUrl }),
+  LISTEN: define({ parse: parse.addresses, local: '127.0.0.1', live: '0.0.0.0,::' }),
+  HTTP_PORT: define({ parse: parse.port, local: '8080', live: '80' }),
+  HTTPS_PORT: define({ parse: parse.port, local: '8443', live: '443' }),
+  SMTP_PORT: define({ parse: parse.port, local: '2525', live: '25' }),
+  SUBMISSION_PORT: define({ parse: parse.port, local: '2587', live: '587' }),
+  SUBMISSIONS_PORT: define({ parse: parse.port, local: '2465', live: '465' }),
+  IMAP_PORT: define({ parse: parse.port, local: '2143', live: '143' }),
+  IMAPS_PORT: define({ parse: parse.port, local: '2993', live: '993' }),
+  DNS_PORT: define({ parse: parse.port, local: 'off', notYet: 'off' }),
+  RESOLVERS: define({ parse: parse.resolvers }),
+  OUTBOUND_PORT: define({ parse: parse.remotePort, local: '25' }),
+  ALLOW_PRIVATE_NETWORKS: define({ parse: parse.privateNetworks, local: 'true', live: 'false' }),
+  EXEMPT_NETWORKS: define({ parse: parse.networks }),
+  TLS_CERT: define({ parse: parse.text }),
+  TLS_KEY: define({ parse: parse.text }),
+  ACME_EMAIL: define({ parse: parse.text, notYet: true }),
+  ACME_DIRECTORY: define({ parse: parse.text, notYet: true }),
+  SMARTHOST: define({ parse: parse.text, notYet: true, secret: true }),
+  TRUST_PROXY: define({ parse: parse.networks, notYet: true }),
+  BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open', notYet: 'open' }),
+  UNCLAIMED_SENDING: define({ parse: parse.oneOf('open', 'owner'), local: 'open', notYet: 'open' }),
+  BILLING_SETUP_URL: define({ parse: parse.text, notYet: true }),
+  TOKEN_PREFIX: define({ parse: parse.tokenPrefix, local: 'mst' }),
+  LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
+  KEY_FILE: define({ parse: parse.text }),
+  MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
+  RSPAMD_URL: define({ parse: parse.text, notYet: true }),
+  CLAMAV: define({ parse: parse.text, notYet: true }),
+  DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
+  BLOB_URL: define({ parse: parse.text, notYet: true, secret: true }),
+  LOG_LEVEL: define({ parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error'), local: 'info' }),
+  LOG_FORMAT: define({ parse: parse.oneOf('pretty', 'json') }),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** What the process needs before its database opens, or what belongs to the machine. Paths are absolute. */
+export interface Settings {
+  /** The public name is set. */
+  readonly live: boolean;
+  readonly dataDir: string;
+  /** The public name; `box.test` in local mode. */
+  readonly hostname: string;
+  /** Without a slash at the end. Undefined in local mode: http://127.0.0.1 and the HTTP port that was really opened. */
+  readonly baseUrl: string | undefined;
+  readonly listen: readonly string[];
+  readonly ports: {
+    readonly http: parse.Port;
+    readonly https: parse.Port;
+    readonly smtp: parse.Port;
+    readonly submission: parse.Port;
+    readonly submissions: parse.Port;
+    readonly imap: parse.Port;
+    readonly imaps: parse.Port;
+    readonly dns: parse.Port;
+  };
+  /** Undefined: the system's. */
+  readonly resolvers: readonly parse.HostPort[] | undefined;
+  readonly outboundPort: number;
+  readonly allowPrivateNetworks: parse.PrivateNetworks;
+  readonly exemptNetworks: readonly parse.Network[];
+  /** PEM files. Undefined: self-signed. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly tokenPrefix: string;
+  readonly localPassword: string | undefined;
+  readonly keyFile: string;
+  readonly maxMessageBytes: number;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly logFormat: 'pretty' | 'json';
+}

@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import ipaddr from 'ipaddr.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { loadSettings } from '../../../config/load.ts';
+import type { Environment } from '../../../config/load.ts';
+import type { Settings } from '../../../config/settings.ts';
+
+const NAME = 'mail.example.com';
+
+/** Settings from names without their prefix. */
+function load(given: Environment, args: string[] = [], terminal = false): ReturnType<typeof loadSettings> {
+  const env = Object.fromEntries(Object.entries(given).map(([name, value]) => [`MAILSTEAD_${name}`, value]));
+  return loadSettings({ PATH: '/bin', ...env }, args, terminal);
+}
+
+function settings(given: Environment, args: string[] = []): Settings {
+  const loaded = load(given, args);
+  if ('problem' in loaded) throw new Error(loaded.problem);
+  return loaded;
+}
+
+function problem(given: Environment, args: string[] = []): string {
+  const loaded = load(given, args);
+  if (!('problem' in loaded)) throw new Error(`no problem: ${JSON.stringify(loaded)}`);
+  return loaded.problem;
+}
+
+test('local mode', () => {
+  expect(load({})).toEqual({
+    live: false,
+    dataDir: resolve('data'),
+    hostname: 'box.test',
+    baseUrl: undefined,
+    listen: ['127.0.0.1'],
+    ports: {
+      http: 8080,
+      https: 8443,
+      smtp: 2525,
+      submission: 2587,
+      submissions: 2465,
+      imap: 2143,
+      imaps: 2993,
+      dns: undefined,
+    },
+    resolvers: undefined,
+    outboundPort: 25,
+    allowPrivateNetworks: { all: true, networks: [], places: [] },
+    exemptNetworks: [],
+    tls: undefined,
+    tokenPrefix: 'mst',
+    localPassword: undefined,
+    keyFile: resolve('data/secret.key'),
+    maxMessageBytes: 26_214_400,
+    logLevel: 'info',
+    logFormat: 'json',
+  });
+});
+
+test('live mode', () => {
+  expect(load({ HOSTNAME: 'Mail.Example.COM' })).toMatchObject({
+    live: true,
+    hostname: NAME,
+    baseUrl: 'https://mail.example.com',
+    listen: ['0.0.0.0', '::'],
+    ports: { http: 80, https: 443, smtp: 25, submission: 587, submissions: 465, imap: 143, imaps: 993, dns: undefined },
+    allowPrivateNetworks: { all: false, networks: [], places: [] },
+  });
+});
+
+test.each<[Environment, Partial<Settings>]>([
+  [{ DATA_DIR: '/srv/mail' }, { dataDir: '/srv/mail', keyFile: '/srv/mail/secret.key' }],
+  [{ DATA_DIR: '/srv/mail', KEY_FILE: '/run/key' }, { keyFile: '/run/key' }],
+  [{ BASE_URL: 'https://Box.example/mail/' }, { baseUrl: 'https://box.example/mail' }],
+  [{ BASE_URL: 'http://127.0.0.1:9000' }, { baseUrl: 'http://127.0.0.1:9000' }],
+  [{ LISTEN: '127.0.0.1, ::1' }, { listen: ['127.0.0.1', '::1'] }],
+  [
+    { RESOLVERS: '127.0.0.1:5300,[::1]:53' },
+    {
+      resolvers: [
+        { host: '127.0.0.1', port: 5300 },
+        { host: '::1', port: 53 },
+      ],
+    },
+  ],
+  [{ OUTBOUND_PORT: '2526' }, { outboundPort: 2526 }],
+  [{ TLS_CERT: '/a.pem', TLS_KEY: '/b.pem' }, { tls: { certFile: '/a.pem', keyFile: '/b.pem' } }],
+  [{ LOCAL_PASSWORD: 'correct horse' }, { localPassword: 'correct horse' }],
+  [{ MAX_MESSAGE_BYTES: '1048576' }, { maxMessageBytes: 1_048_576 }],
+  [
+    { LOG_LEVEL: 'debug', LOG_FORMAT: 'pretty' },
+    { logLevel: 'debug', logFormat: 'pretty' },
+  ],
+  [{ TOKEN_PREFIX: 'abc' }, { tokenPrefix: 'abc' }],
+  [
+    { HOSTNAME: '', LOG_FORMAT: '' },
+    { live: false, logFormat: 'json' },
+  ],
+  [{ BOOTSTRAP: 'open', UNCLAIMED_SENDING: 'open', DNS_PORT: 'off' }, { live: false }],
+])('%j', (given, expected) => {
+  expect(load(given)).toMatchObject(expected);
+});
+
+test('ports may be free ones or off, also several', () => {
+  const { ports } = settings({
+    SMTP_PORT: '0',
+    IMAP_PORT: '0',
+    HTTP_PORT: 'off',
+    HTTPS_PORT: 'off',
+    IMAPS_PORT: '65535',
+  });
+  expect(ports).toMatchObject({ smtp: 0, imap: 0, http: undefined, https: undefined, imaps: 65_535 });
+});
+
+test('networks match addresses', () => {
+  const { exemptNetworks, allowPrivateNetworks } = settings({
+    EXEMPT_NETWORKS: '10.0.0.0/8, 192.0.2.7,2001:db8::/32',
+    ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8,192.168.1.5:8025,[::1]:25,Sink.test:2526',
+  });
+  const matches = (ip: string) =>
+    exemptNetworks.some(([base, bits]) => {
+      const address = ipaddr.parse(ip);
+      return address.kind() === base.kind() && address.match(base, bits);
+    });
+  expect(['10.1.2.3', '192.0.2.7', '2001:db8::5'].map(matches)).toEqual([true, true, true]);
+  expect(['11.0.0.1', '192.0.2.8', '2001:db9::'].map(matches)).toEqual([false, false, false]);
+  expect(allowPrivateNetworks.all).toBe(false);
+  expect(allowPrivateNetworks.networks.map(([base, bits]) => `${base.toString()}/${bits}`)).toEqual(['127.0.0.0/8']);
+  expect(allowPrivateNetworks.places).toEqual([
+    { host: '192.168.1.5', port: 8025 },
+    { host: '::1', port: 25 },
+    { host: 'sink.test', port: 2526 },
+  ]);
+});
+
+test('a terminal gets pretty logs unless told otherwise', () => {
+  expect(load({}, [], true)).toMatchObject({ logFormat: 'pretty' });
+  expect(load({ LOG_FORMAT: 'json' }, [], true)).toMatchObject({ logFormat: 'json' });
+});
+
+describe('a bad setting stops the start with one sentence that names it', () => {
+  test.each<[Environment]>([
+    [{ HOSTNAME: 'mail' }],
+    [{ HOSTNAME: '192.0.2.1' }],
+    [{ HOSTNAME: 'https://mail.example.com' }],
+    [{ HOSTNAME: 'mail..example.com' }],
+    [{ HOSTNAME: '-mail.example.com' }],
+    [{ HOSTNAME: 'mail.example.com:25' }],
+    [{ BASE_URL: 'mail.example.com' }],
+    [{ BASE_URL: 'ftp://mail.example.com' }],
+    [{ BASE_URL: 'https://mail.example.com/?x' }],
+    [{ LISTEN: 'localhost' }],
+    [{ LISTEN: '127.0.0.1,' }],
+    [{ LISTEN: '127.0.0.1:25' }],
+    [{ SMTP_PORT: '-1' }],
+    [{ SMTP_PORT: '65536' }],
+    [{ SMTP_PORT: '25.0' }],
+    [{ SMTP_PORT: '0x19' }],
+    [{ SMTP_PORT: ' 25' }],
+    [{ SMTP_PORT: 'OFF' }],
+    [{ OUTBOUND_PORT: '0' }],
+    [{ OUTBOUND_PORT: 'off' }],
+    [{ RESOLVERS: '127.0.0.1' }],
+    [{ RESOLVERS: 'localhost:53' }],
+    [{ RESOLVERS: '::1:53' }],
+    [{ RESOLVERS: '127.0.0.1:0' }],
+    [{ ALLOW_PRIVATE_NETWORKS: 'yes' }],
+    [{ ALLOW_PRIVATE_NETWORKS: 'true,10.0.0.0/8' }],
+    [{ ALLOW_PRIVATE_NETWORKS: '10.0.0.0/33' }],
+    [{ EXEMPT_NETWORKS: '10.0.0.0/8;11.0.0.0/8' }],
+    [{ EXEMPT_NETWORKS: '10/8' }],
+    [{ EXEMPT_NETWORKS: '2001:db8::/129' }],
+    [{ EXEMPT_NETWORKS: '127.0.0.1:25' }],
+    [{ TLS_CERT: '/a.pem' }],
+    [{ TLS_KEY: '/a.pem' }],
+    [{ TOKEN_PREFIX: 'a' }],
+    [{ TOKEN_PREFIX: 'my_prefix' }],
+    [{ LOCAL_PASSWORD: 'a\nb' }],
+    [{ LOCAL_PASSWORD: 'secret', HOSTNAME: NAME }],
+    [{ MAX_MESSAGE_BYTES: '25MB' }],
+    [{ MAX_MESSAGE_BYTES: '0' }],
+    [{ MAX_MESSAGE_BYTES: '1e9' }],
+    [{ LOG_LEVEL: 'verbose' }],
+    [{ LOG_FORMAT: 'text' }],
+    [{ SMTP_PORT: '2143' }],
+    [{ SMTPPORT: '25' }],
+    [{ smtp_port: '25' }],
+    [{ constructor: '1' }],
+    [{ '': '1' }],
+    [{ UNKNOWN: '' }],
+  ])('%j', (given) => {
+    const sentence = problem(given);
+    const [name = ''] = Object.keys(given);
+    expect(sentence).toContain(`MAILSTEAD_${name}`);
+    expect(sentence).toMatch(/^[^\n]+\.$/);
+    expect(sentence).not.toContain('secret');
+  });
+
+  test.each<[string, string]>([
+    ['RSPAMD_URL', 'http://127.0.0.1:11333'],
+    ['CLAMAV', '127.0.0.1:3310'],
+    ['DATABASE_URL', 'postgres://user:hunter2@db/mail'],
+    ['BLOB_URL', 's3://bucket'],
+    ['DNS_PORT', '53'],
+    ['ACME_EMAIL', 'me@example.com'],
+    ['ACME_DIRECTORY', 'https://acme.example/'],
+    ['SMARTHOST', 'smtp://user:hunter2@relay.example:587'],
+    ['BILLING_SETUP_URL', 'https://pay.example'],
+    ['UNCLAIMED_SENDING', 'owner'],
+    ['BOOTSTRAP', 'off'],
+    ['TRUST_PROXY', '10.0.0.0/8'],
+  ])('%s, whose part is not there yet', (name, value) => {
+    const sentence = problem({ [name]: value });
+    expect(sentence).toMatch(/^MAILSTEAD_\w+ is for a part that this version does not have yet: leave it unset/);
+    expect(sentence).toContain(`MAILSTEAD_${name} `);
+    expect(sentence).not.toContain('hunter2');
+  });
+
+  test('two doors on one port, by name', () => {
+    expect(problem({ IMAP_PORT: '2525' })).toBe(
+      'MAILSTEAD_SMTP_PORT and MAILSTEAD_IMAP_PORT are the same port: change one.',
+    );
+  });
+});
+
+describe('a file of settings', () => {
+  let dir = '';
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'env-'));
+    writeFileSync(join(dir, 'one.env'), '# a box\nMAILSTEAD_SMTP_PORT="2600"\nMAILSTEAD_IMAP_PORT=2700\nOTHER=x\n');
+    writeFileSync(join(dir, 'two.env'), 'MAILSTEAD_SMTP_PORT=2601\n');
+    writeFileSync(join(dir, 'bad.env'), 'MAILSTEAD_SMPT_PORT=2601\n');
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  test('is read, and the environment wins over it', () => {
+    expect(settings({}, ['serve', '--env-file', join(dir, 'one.env')]).ports).toMatchObject({ smtp: 2600, imap: 2700 });
+    expect(settings({ SMTP_PORT: '1' }, [`--env-file=${join(dir, 'one.env')}`]).ports).toMatchObject({
+      smtp: 1,
+      imap: 2700,
+    });
+    expect(settings({ SMTP_PORT: '' }, [`--env-file=${join(dir, 'one.env')}`]).ports).toMatchObject({ smtp: 2600 });
+  });
+
+  test('may be several: the later wins', () => {
+    const args = ['--env-file', join(dir, 'one.env'), '--env-file', join(dir, 'two.env')];
+    expect(settings({}, args).ports).toMatchObject({ smtp: 2601, imap: 2700 });
+  });
+
+  test('that is missing, unnamed or wrong stops the start', () => {
+    expect(problem({}, ['--env-file', join(dir, 'none.env')])).toContain('none.env');
+    expect(problem({}, ['serve', '--env-file'])).toBe('--env-file needs the name of a file.');
+    expect(problem({}, ['--env-file', join(dir, 'bad.env')])).toContain('MAILSTEAD_SMPT_PORT');
+  });
+});

@@ -1,0 +1,84 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { IMAP_METRICS } from '../mail/imap/metrics.ts';
+import type { Labels, Meter } from '../mail/log.ts';
+import { LOGIN_METRICS } from '../mail/login/metrics.ts';
+import { metrics as SMTP_METRICS } from '../mail/receiver/metrics.ts';
+
+/** Every name that is counted, with what it means. A test compares it with the code. */
+export const METRICS: Readonly<Record<string, string>> = {
+  ...SMTP_METRICS,
+  ...IMAP_METRICS,
+  ...LOGIN_METRICS,
+  store_commands: 'Commands in one commit of the store.',
+  store_seconds: 'From asking the store for a command to its flushed commit.',
+  disk_free_bytes: 'Free space where the data directory is.',
+  queue_rows: 'Recipients in the queue, by state (due, held).',
+};
+
+const BUCKETS: Readonly<Record<string, number[]>> = {
+  seconds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+  commands: [1, 2, 4, 8, 16, 32, 64, 128],
+  octets: [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864],
+};
+
+export interface Metrics extends Meter {
+  /** Asked before each answer to Prometheus: for gauges that are read and not kept. */
+  onScrape(refresh: () => Promise<void>): void;
+  /** Prometheus text and its content type. */
+  render(): Promise<{ type: string; text: string }>;
+}
+
+/** The counters of the process. Counting never throws: a mistake here must not cost a message. */
+export function openMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const instruments = new Instruments(registry);
+  const refreshers: (() => Promise<void>)[] = [];
+  return {
+    count: (name, labels = {}, by = 1) => instruments.use(Counter, name, labels, (counter) => counter.inc(labels, by)),
+    gauge: (name, value, labels = {}) => instruments.use(Gauge, name, labels, (gauge) => gauge.set(labels, value)),
+    observe: (name, value, labels = {}) =>
+      instruments.use(Histogram, name, labels, (histogram) => histogram.observe(labels, value)),
+    onScrape: (refresh) => refreshers.push(refresh),
+    async render() {
+      await Promise.allSettled(refreshers.map((refresh) => refresh()));
+      return { type: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+type Kind = typeof Counter<string> | typeof Gauge<string> | typeof Histogram<string>;
+
+/** Made when first used, with the labels of that use: the parts declare names and meanings only. */
+class Instruments {
+  readonly #made = new Map<string, InstanceType<Kind>>();
+  readonly #registry: Registry;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  use<K extends Kind>(kind: K, name: string, labels: Labels, record: (made: InstanceType<K>) => void): void {
+    try {
+      record((this.#made.get(name) ?? this.#make(kind, name, labels)) as InstanceType<K>);
+    } catch {
+      // Other labels than at first, or another kind: the observation is lost, nothing else.
+    }
+  }
+
+  #make(kind: Kind, name: string, labels: Labels): InstanceType<Kind> {
+    const config = {
+      name: `mailstead_${name}`,
+      help: METRICS[name] ?? name,
+      labelNames: Object.keys(labels),
+      registers: [this.#registry],
+    };
+    const made = kind === Histogram ? new Histogram({ ...config, buckets: bucketsOf(name) }) : new kind(config);
+    this.#made.set(name, made);
+    return made;
+  }
+}
+
+function bucketsOf(name: string): number[] {
+  return BUCKETS[name.slice(name.lastIndexOf('_') + 1)] ?? BUCKETS['seconds'] ?? [];
+}

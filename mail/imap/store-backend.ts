@@ -203,8 +203,19 @@ class AppendedMessage implements AppendSink {
       this.abort();
       return { kind: 'missing' };
     }
+    const blob = await this.#finished();
     try {
-      return await this.#commit(await this.#writer.finish(), target.id, into);
+      return await this.#commit(blob, target.id, into);
+    } catch (error) {
+      // As at the SMTP door: after anything but a clear refusal the row may be on disk and needs its file.
+      if (error instanceof StoreBusy) this.abort();
+      throw error;
+    }
+  }
+
+  async #finished(): Promise<NewBlob> {
+    try {
+      return await this.#writer.finish();
     } catch (error) {
       this.abort();
       throw error;

@@ -165,6 +165,8 @@ export class FakeImapStore implements ImapStore {
   /** Octets that still fit. */
   room = Number.POSITIVE_INFINITY;
   maxMessageBytes = 25 * 1024 * 1024;
+  /** Octets of messages that were asked for. */
+  bytesRead = 0;
   /** Appends that were begun and neither finished nor aborted. */
   openSinks = 0;
   private modseq = 1;
@@ -282,6 +284,7 @@ export class FakeImapStore implements ImapStore {
   bytes(content: ContentRef, start: number, length: number): Promise<Buffer> {
     if (length > 1024 * 1024) throw new Error('more than 1 MiB asked for');
     const whole = this.blobs[content.blob] ?? Buffer.alloc(0);
+    this.bytesRead += length;
     return Promise.resolve(whole.subarray(start, start + length));
   }
 

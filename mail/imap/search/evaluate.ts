@@ -1,3 +1,6 @@
+import { mergeUids } from './bind.ts';
+import { keywordsOf, matcher, type Facts, type Matcher } from './matcher.ts';
+import { bodyFacts, headerFacts } from './message-text.ts';
 import type { SearchProgram } from './program.ts';
 
 /** What the view knows; a MailboxView is one. */
@@ -36,33 +39,172 @@ export interface Candidates {
   uids: Uint32Array;
   /** Per UID: the system flags. */
   system: Uint8Array;
-  /** Keywords that the program names; per UID a run of octets with one bit each. */
+  /** Keywords that the program names, in lower case. */
   keywords: readonly string[];
+  /** Per UID as many octets as hold a bit for each of them. */
   words: Uint8Array;
 }
 
+export interface SearchOptions {
+  /** ms UTC, for OLDER and YOUNGER. */
+  now?: number;
+  /** Given up after that long. */
+  limitMs?: number;
+  /** ms, monotonic. */
+  clock?: () => number;
+}
+
+export type SearchOutcome = { kind: 'found'; uids: Uint32Array } | { kind: 'too-long' };
+
+const PAGE = 200;
+const LIMIT_MS = 10_000;
+/** How long the caller's thread is held by the first tier; what is left then goes on to the next. */
+const GLANCE_MS = 20;
+/** How many messages are looked at between two looks at the clock. */
+const BETWEEN = 256;
+
 /** First tier: what UIDs and flags decide. `found` match already, `open` need rows or bytes; both ascending. */
-export declare function glance(
+export function glance(
   program: SearchProgram,
   uids: Uint32Array,
   length: number,
   facts: FlagFacts,
-): { found: Uint32Array; open: Candidates };
-
-export type SearchOutcome = { kind: 'found'; uids: Uint32Array } | { kind: 'too-long' };
+): { found: Uint32Array; open: Candidates } {
+  const match = matcher(program, 0);
+  const keywords = keywordsOf(program);
+  const words = keywordReader(keywords, facts);
+  const found: number[] = [];
+  const open: number[] = [];
+  const until = performance.now() + GLANCE_MS;
+  let late = false;
+  for (let i = 0; i < length; i++) {
+    if (i % BETWEEN === BETWEEN - 1) late ||= performance.now() > until;
+    const uid = uids[i] ?? 0;
+    const verdict = late ? undefined : match(flagsOnly(uid, facts.bits(uid), keywords, words));
+    if (verdict === true) found.push(uid);
+    else if (verdict === undefined) open.push(uid);
+  }
+  return { found: Uint32Array.from(found), open: candidates(open, facts, keywords, words) };
+}
 
 /** Second to fourth tier: rows, headers, text; each only for messages the cheaper ones left undecided. */
-export declare function evaluate<Row extends SearchRow>(
+export async function evaluate<Row extends SearchRow>(
   program: SearchProgram,
   open: Candidates,
   source: SearchSource<Row>,
-  options?: { now?: number; limitMs?: number; clock?: () => number },
-): Promise<SearchOutcome>;
+  { now = Date.now(), limitMs = LIMIT_MS, clock = () => performance.now() }: SearchOptions = {},
+): Promise<SearchOutcome> {
+  const match = matcher(program, now);
+  const until = clock() + limitMs;
+  const late = (): boolean => clock() > until;
+  const found: number[] = [];
+  for (let i = 0; i < open.uids.length; i += PAGE) {
+    const page = await matches(match, pageOf(open, i, Math.min(i + PAGE, open.uids.length)), source, late);
+    if (page === undefined) return { kind: 'too-long' };
+    for (const uid of page) found.push(uid);
+  }
+  return { kind: 'found', uids: Uint32Array.from(found) };
+}
 
 /** All tiers on one thread. */
-export declare function search<Row extends SearchRow>(
+export async function search<Row extends SearchRow>(
   program: SearchProgram,
   view: FlagFacts & { uids: Uint32Array; length: number },
   source: SearchSource<Row>,
-  options?: { now?: number; limitMs?: number; clock?: () => number },
-): Promise<SearchOutcome>;
+  options: SearchOptions = {},
+): Promise<SearchOutcome> {
+  const { found, open } = glance(program, view.uids, view.length, view);
+  const rest = await evaluate(program, open, source, options);
+  return rest.kind === 'found' ? { kind: 'found', uids: mergeUids(found, rest.uids) } : rest;
+}
+
+/** UIDs of one page that match, or undefined when time is up. */
+async function matches<Row extends SearchRow>(
+  match: Matcher,
+  page: readonly Facts[],
+  source: SearchSource<Row>,
+  late: () => boolean,
+): Promise<number[] | undefined> {
+  if (late()) return undefined;
+  const verdicts = new Map(page.map((facts) => [facts.uid, match(facts)]));
+  const undecided = new Map(
+    page.filter(({ uid }) => verdicts.get(uid) === undefined).map((facts) => [facts.uid, facts]),
+  );
+  const rows = undecided.size === 0 ? [] : await source.rows([...undecided.keys()]);
+  for (const row of rows) {
+    if (late()) return undefined;
+    const facts = undecided.get(row.uid);
+    if (facts !== undefined) verdicts.set(row.uid, await decide(match, facts, row, source, late));
+  }
+  if (late()) return undefined;
+  return page.filter(({ uid }) => verdicts.get(uid) === true).map(({ uid }) => uid);
+}
+
+async function decide<Row extends SearchRow>(
+  match: Matcher,
+  facts: Facts,
+  row: Row,
+  source: SearchSource<Row>,
+  late: () => boolean,
+): Promise<boolean> {
+  facts.row = row;
+  let verdict = match(facts);
+  if (verdict !== undefined) return verdict;
+  facts.header = headerFacts(await source.header(row));
+  verdict = match(facts);
+  if (verdict !== undefined) return verdict;
+  facts.body = bodyFacts(await source.whole(row), row.parts, row.traceLength, late);
+  return match(facts) ?? false;
+}
+
+type KeywordTest = (uid: number, index: number) => boolean;
+
+/** Whether a message has the keyword with that index. Views hand out one array of names for all messages with the same flags. */
+function keywordReader(keywords: readonly string[], facts: FlagFacts): KeywordTest {
+  const seen = new WeakMap<readonly string[], ReadonlySet<number>>();
+  return (uid, index) => {
+    const names = facts.flagNames(uid);
+    let has = seen.get(names);
+    if (has === undefined) {
+      const folded = new Set(names.map((name) => name.toLowerCase()));
+      has = new Set([...keywords.keys()].filter((i) => folded.has(keywords[i] ?? '')));
+      seen.set(names, has);
+    }
+    return has.has(index);
+  };
+}
+
+function flagsOnly(uid: number, bits: number, keywords: readonly string[], has: KeywordTest): Facts {
+  return { uid, system: bits % 32, hasKeyword: (name) => has(uid, keywords.indexOf(name)) };
+}
+
+function candidates(
+  open: readonly number[],
+  facts: FlagFacts,
+  keywords: readonly string[],
+  has: KeywordTest,
+): Candidates {
+  const uids = Uint32Array.from(open);
+  const width = Math.ceil(keywords.length / 8);
+  const words = new Uint8Array(uids.length * width);
+  for (const k of keywords.keys()) {
+    uids.forEach((uid, i) => {
+      if (has(uid, k)) words[i * width + (k >> 3)]! |= 1 << (k & 7);
+    });
+  }
+  return { uids, system: Uint8Array.from(uids, (uid) => facts.bits(uid) % 32), keywords, words };
+}
+
+function pageOf(open: Candidates, start: number, end: number): Facts[] {
+  const width = Math.ceil(open.keywords.length / 8);
+  const index = new Map(open.keywords.map((name, k) => [name, k]));
+  const facts: Facts[] = [];
+  for (let i = start; i < end; i++) {
+    const hasKeyword = (name: string): boolean => {
+      const k = index.get(name) ?? -1;
+      return k >= 0 && ((open.words[i * width + (k >> 3)] ?? 0) & (1 << (k & 7))) !== 0;
+    };
+    facts.push({ uid: open.uids[i] ?? 0, system: open.system[i] ?? 0, hasKeyword });
+  }
+  return facts;
+}

@@ -7,14 +7,15 @@ export type SearchKey =
   /** Message sequence numbers; `bindSearch` turns them into `uid`. */
   | { key: 'seq'; set: SequenceSet }
   | { key: 'uid'; set: SequenceSet }
-  /** A system flag of needs.ts. */
+  /** A system flag, as its bit in needs.ts. */
   | { key: 'flag'; bit: number }
   /** A keyword in lower case. */
   | { key: 'keyword'; name: string }
+  /** Octets, exclusive. */
   | { key: 'larger' | 'smaller'; size: number }
   /** Calendar days since 1970-01-01: of INTERNALDATE in UTC, or of the Date field as written. */
   | { key: 'received' | 'sent'; when: 'before' | 'on' | 'since'; day: number }
-  /** RFC 5032, seconds before now. */
+  /** RFC 5032: received that many seconds ago or more, or less. */
   | { key: 'older' | 'younger'; seconds: number }
   /** Field in lower case; '' as text: the field is there. */
   | { key: 'header'; field: string; text: string }
@@ -24,7 +25,7 @@ export type SearchKey =
 
 export type SearchProgram = SearchKey;
 
-/** RFC 4731. `RETURN ()` means ALL. */
+/** RFC 4731. */
 export type SearchReturn = 'MIN' | 'MAX' | 'ALL' | 'COUNT';
 
 export type SearchCommand =

@@ -46,8 +46,15 @@ export class Decoder {
 
   /** Nothing may follow. Spaces at the end are forgiven: several clients leave one. */
   end(): void {
-    while (this.bytes[this.at] === SPACE) this.at++;
-    if (!this.done) throw new ImapSyntaxError('Unexpected text at the end of the command');
+    if (!this.trailing()) throw new ImapSyntaxError('Unexpected text at the end of the command');
+  }
+
+  /** True when nothing but spaces is left; they are then read. */
+  trailing(): boolean {
+    let { at } = this;
+    while (this.bytes[at] === SPACE) at++;
+    if (at === this.bytes.length) this.at = at;
+    return this.done;
   }
 
   /** Exactly one space. */
@@ -75,6 +82,18 @@ export class Decoder {
   expect(text: string): this {
     if (!this.maybe(text)) throw new ImapSyntaxError(`Expected ${text === ' ' ? 'a space' : text}`);
     return this;
+  }
+
+  /** True when a digit or `*` comes next. */
+  sequenceAhead(): boolean {
+    return ((CLASSES[this.bytes[this.at] ?? 0] ?? 0) & DIGIT) !== 0 || this.ahead('*');
+  }
+
+  /** Everything that is left, as it came. */
+  rest(): Buffer {
+    const rest = this.bytes.subarray(this.at);
+    this.at = this.bytes.length;
+    return rest;
   }
 
   tag(): string {

@@ -1,0 +1,47 @@
+import { lowerBound, seqIndexes, uidIndexes, type IndexRange, type SequenceSet } from '../wire/sequence-set.ts';
+import type { SearchKey, SearchProgram } from './program.ts';
+
+/**
+ * Replaces what only the session can know: sequence numbers and `*` become UIDs of `uids[0..length)`, its numbering. Do
+ * this before the program leaves the session. Numbers beyond the end match nothing: a search races with no one's EXPUNGE
+ * as FETCH and STORE do, and a client that searches an empty mailbox for `1:*` means well.
+ */
+export function bindSearch(program: SearchProgram, uids: Uint32Array, length: number): SearchProgram {
+  const bind = (key: SearchKey): SearchKey => {
+    if (key.key === 'seq') return toUids(seqRanges(key.set, length), uids);
+    if (key.key === 'uid') return toUids(uidIndexes(key.set, uids, length), uids);
+    if (key.key === 'not') return { key: 'not', of: bind(key.of) };
+    return key.key === 'and' || key.key === 'or' ? { key: key.key, of: key.of.map(bind) } : key;
+  };
+  return bind(program);
+}
+
+// `5:99` of ten messages has those from 5 to 10 in it; `98:99` has none.
+function seqRanges(set: SequenceSet, length: number): IndexRange[] {
+  const there = set.filter(({ from, to }) => Math.min(from || length, to || length) <= length);
+  return (
+    seqIndexes(
+      there.map(({ from, to }) => ({ from: Math.min(from, length), to: Math.min(to, length) })),
+      length,
+    ) ?? []
+  );
+}
+
+function toUids(ranges: readonly IndexRange[], uids: Uint32Array): SearchKey {
+  return { key: 'uid', set: ranges.map(({ start, end }) => ({ from: uids[start] ?? 0, to: uids[end - 1] ?? 0 })) };
+}
+
+/** The UIDs of two ascending lists without a common element, ascending. */
+export function mergeUids(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const all = new Uint32Array(a.length + b.length);
+  all.set(a);
+  all.set(b, a.length);
+  return all.sort();
+}
+
+/** Those of `found` that are among `uids[0..length)`: what arrived meanwhile was not told to the client yet. */
+export function known(found: Uint32Array, uids: Uint32Array, length: number): Uint32Array {
+  return found.filter((uid) => uids[lowerBound(uids, length, uid)] === uid);
+}

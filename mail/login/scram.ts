@@ -37,7 +37,6 @@ const malformed = (why: string): Malformed => ({ kind: 'malformed', why });
 const GS2 = /^(?:[ny]),(?:a=([^,]+))?,/;
 const EXTENSION = /^[A-Za-z]=[^,]+$/;
 const NONCE = /^[\x21-\x2b\x2d-\x7e]{1,1024}$/;
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Parses the client's first message. RFC 5802 7 `client-first-message`. */
 export function parseClientFirst(text: string): ClientFirst | Malformed {
@@ -102,6 +101,8 @@ function unescapeName(text: string): string | undefined {
   return text.replace(/=2C/g, ',').replace(/=3D/g, '=');
 }
 
+// One spelling an octet string only: Node would also read URL-safe, unpadded and otherwise loose base64.
 function decode(text: string): Buffer | undefined {
-  return text.length % 4 === 0 && BASE64.test(text) ? Buffer.from(text, 'base64') : undefined;
+  const octets = Buffer.from(text, 'base64');
+  return octets.toString('base64') === text ? octets : undefined;
 }

@@ -27,7 +27,7 @@ export const THROTTLE_LIMITS: ThrottleLimits = {
   accountPerDay: 100,
   accountTries: 3,
   accountDelay: 3000,
-  entries: 100_000,
+  entries: 80_000, // at most 40 MB with ten failures each
 };
 
 /** Who tries to log in as whom, in the form that is counted. */

@@ -57,6 +57,20 @@ describe.each(WAYS)('by %s', (name, login) => {
     });
   });
 
+  test('an unknown user under attack is slowed down like a known one', async () => {
+    const seen = [];
+    for (const user of [ME, 'nobody@box.test']) {
+      const world = loginWorld();
+      await world.credentials.add(ME, 'right');
+      for (let i = 0; i < 100; i += 1) await login(world, user, 'guess', { ...PEER, ip: `198.51.100.${i}` });
+      world.waits = [];
+      const outcome = await login(world, user, 'guess');
+      seen.push({ outcome, waits: world.waits });
+    }
+    expect(seen[0]).toEqual({ outcome: { kind: 'wrong' }, waits: [3000, 2000] });
+    expect(seen[1]).toEqual(seen[0]);
+  });
+
   test('each of several credentials opens its own doors', async () => {
     const world = loginWorld();
     const { credentials } = await world.credentials.add(

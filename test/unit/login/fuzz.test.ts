@@ -1,0 +1,66 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { parseClientFinal, parseClientFirst } from '../../../mail/login/scram.ts';
+import { loginWorld, PEER, scram, start } from '../../support/login-world.ts';
+
+const ME = 'me@box.test';
+const bytes = fc.uint8Array({ maxLength: 300 }).map((octets) => Buffer.from(octets));
+const pieces = fc
+  .array(
+    fc.constantFrom(
+      ME,
+      'right',
+      '\0',
+      ',',
+      '=',
+      'n=',
+      'r=',
+      'c=biws',
+      'p=',
+      'n,,',
+      'y,,',
+      'a=',
+      '=2C',
+      '=3D',
+      '\u00e9',
+      ' ',
+    ),
+  )
+  .map((parts) => Buffer.from(parts.join('')));
+const responses = fc.array(fc.oneof(bytes, pieces), { minLength: 1, maxLength: 4 });
+
+test.each(['PLAIN', 'LOGIN', 'SCRAM-SHA-256'])('nothing random makes %s throw or let in', async (mechanism) => {
+  const { logins, credentials } = loginWorld({ exempt: () => true });
+  await credentials.add(ME, 'a password that no fuzzer writes');
+  const property = fc.asyncProperty(responses, async (sent) => {
+    const exchange = start(logins, mechanism);
+    for (const response of sent) expect((await exchange.step(response)).kind).not.toBe('in');
+  });
+  await fc.assert(property, { seed: 4616, numRuns: 400 });
+});
+
+test('a SCRAM proof with any one character changed lets nobody in', async () => {
+  const { logins, credentials } = loginWorld({ exempt: () => true });
+  await credentials.add(ME, 'right');
+  const property = fc.asyncProperty(fc.nat(200), fc.integer({ min: 32, max: 126 }), async (at, code) => {
+    let changed = true;
+    const final = (message: string) => {
+      const place = at % message.length;
+      const bent = message.slice(0, place) + String.fromCharCode(code) + message.slice(place + 1);
+      changed = bent !== message;
+      return bent;
+    };
+    expect((await scram(logins, ME, 'right', PEER, { final })).kind === 'in').toBe(!changed);
+  });
+  await fc.assert(property, { seed: 5802, numRuns: 300 });
+});
+
+test('parsing 12 KB of commas and equals signs takes no longer than reading it a few times', () => {
+  const started = performance.now();
+  for (const text of [',', '=', 'n,,n=', 'x=y,', 'r=,', ',p=', 'c=biws,r=a,p='].map((part) => part.repeat(3000))) {
+    expect(parseClientFirst(text).kind).toBe('malformed');
+    expect(parseClientFinal(text).kind).toBe('malformed');
+  }
+  expect(performance.now() - started).toBeLessThan(1000);
+});

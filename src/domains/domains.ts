@@ -1,0 +1,107 @@
+import { dkimRecord, type DkimAlgorithm, makeDkimKey, readDkimKey } from '../../mail/auth/dkim-key.ts';
+import type { Log } from '../../mail/log.ts';
+import { parseDomain } from '../../mail/message/address.ts';
+import type { SigningKey } from '../../mail/relay/needs.ts';
+import { addDkimKey, addDomain, dkimKeys, type DkimKeyRow } from '../../mail/store/domain.ts';
+import type { Store } from '../../mail/store/engine/types.ts';
+import type { SecretBox } from '../../mail/store/secrets.ts';
+
+/** Two algorithms, for verifiers that know only one of them. RFC 8463 3. */
+const SELECTORS: readonly { selector: string; algorithm: DkimAlgorithm }[] = [
+  { selector: 'ms1', algorithm: 'rsa-sha256' },
+  { selector: 'ms2', algorithm: 'ed25519-sha256' },
+];
+/** The purpose under which DKIM keys are sealed; the row is (dkim_key, `<domain id>/<selector>`). */
+export const DKIM_PURPOSE = 'dkim key';
+
+export interface DomainContext {
+  store: Store;
+  secrets: SecretBox;
+  log: Log;
+}
+
+export type Onboarded =
+  | { kind: 'added' | 'exists'; id: number; name: string }
+  /** Another tenant proved that the domain is its own. */
+  | { kind: 'taken' }
+  | { kind: 'bad-name' };
+
+/**
+ * Makes a domain known, with the keys that sign its mail. Idempotent, so that a start that was cut short is mended by
+ * the next one.
+ */
+export async function onboardDomain(
+  { store, secrets, log }: DomainContext,
+  input: { tenant: number; name: string; verified: boolean },
+): Promise<Onboarded> {
+  const name = parseDomain(input.name);
+  if (name === undefined || name.startsWith('[') || !name.includes('.')) return { kind: 'bad-name' };
+  const added = await store.write(addDomain, { ...input, name });
+  if (added.kind === 'taken') return added;
+  await Promise.all(SELECTORS.map((one) => addKey(store, secrets, added.id, one.selector, one.algorithm)));
+  if (added.kind === 'added') log.info({ domain: name, verified: input.verified }, 'domain added');
+  return { ...added, name };
+}
+
+async function addKey(
+  store: Store,
+  secrets: SecretBox,
+  domain: number,
+  selector: string,
+  algorithm: DkimAlgorithm,
+): Promise<void> {
+  const pem = await makeDkimKey(algorithm);
+  const sealed = secrets.seal(DKIM_PURPOSE, 'dkim_key', `${domain}/${selector}`, Buffer.from(pem));
+  const published = dkimRecord(readDkimKey(pem));
+  await store.write(addDkimKey, { domain, selector, algorithm, sealed, public: published });
+}
+
+const KEEP_MS = 60_000;
+const MAX_KEPT = 1_000;
+
+/** Opens the keys that sign for a domain, and keeps them for a minute: a busy queue asks for every message. */
+export class SigningKeys {
+  readonly #context: Pick<DomainContext, 'store' | 'secrets'>;
+  readonly #clock: () => number;
+  readonly #kept = new Map<string, { until: number; keys: Promise<SigningKey[]> }>();
+
+  /** `clock` gives ms UTC. */
+  constructor(context: Pick<DomainContext, 'store' | 'secrets'>, clock: () => number) {
+    this.#context = context;
+    this.#clock = clock;
+  }
+
+  /** None when the domain is not ours, not proved, or has no keys. Rejects when a key does not open. */
+  of(domain: string): Promise<SigningKey[]> {
+    const now = this.#clock();
+    const kept = this.#kept.get(domain);
+    if (kept !== undefined && kept.until > now) return kept.keys;
+    // Domains come from envelope senders, so there may be any number of them over the years.
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    const keys = this.#read(domain);
+    this.#kept.set(domain, { until: now + KEEP_MS, keys });
+    keys.catch(() => this.#kept.delete(domain)); // a failure is not remembered
+    return keys;
+  }
+
+  /** After a rotation, or when a domain was proved. */
+  forget(domain: string): void {
+    this.#kept.delete(domain);
+  }
+
+  async #read(name: string): Promise<SigningKey[]> {
+    const rows = await this.#context.store.read(dkimKeys, { name });
+    return rows.map((row) => this.#open(name, row));
+  }
+
+  #open(domain: string, row: DkimKeyRow): SigningKey {
+    const { secrets } = this.#context;
+    const pem = secrets.open(DKIM_PURPOSE, 'dkim_key', `${row.domain}/${row.selector}`, row.sealed);
+    return {
+      domain,
+      selector: row.selector,
+      algorithm: row.algorithm as DkimAlgorithm,
+      key: readDkimKey(pem.toString()),
+    };
+  }
+}

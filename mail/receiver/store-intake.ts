@@ -9,6 +9,7 @@ import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { ownsAddress } from '../store/account.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
+import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
 
@@ -95,11 +96,22 @@ abstract class IncomingMessage {
       this.abort();
       return refuse(554, '5.4.6', 'Too many Received fields: this message is going round in circles');
     }
+    const blob = await this.#finished();
     try {
-      const blob = await this.#writer.finish();
       await write(crossing(blob), index);
-      if ('file' in blob) store.files.settled(blob.file);
-      return undefined;
+    } catch (error) {
+      // Only a clear refusal proves that no row names the file. After anything else the transaction may be on disk;
+      // the sweep of the next start knows.
+      if (error instanceof StoreBusy) this.abort();
+      throw error;
+    }
+    if ('file' in blob) store.files.settled(blob.file);
+    return undefined;
+  }
+
+  async #finished(): Promise<NewBlob> {
+    try {
+      return await this.#writer.finish();
     } catch (error) {
       this.abort();
       throw error;

@@ -56,11 +56,10 @@ export class WriterClient {
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.once('exit', () => reject(new Error('the writer thread ended before it was ready')));
-      worker.once('message', () => {
-        worker.removeAllListeners();
-        resolve();
-      });
+      worker.once('message', () => resolve());
     });
+    // By name: without one the worker's own listeners go too, and no message ever comes again.
+    for (const event of ['error', 'exit']) worker.removeAllListeners(event);
     worker.on('message', (message: FromWriter) => client.#heard(message));
     worker.on('error', (error) => client.#end(error as Error));
     worker.on('exit', () => {

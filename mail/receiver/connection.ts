@@ -58,7 +58,7 @@ export class Connection {
   /** Begins the server's side of a handshake. */
   encrypt(context: SecureContext): void {
     const plain = this.#socket;
-    plain.removeAllListeners('data').removeAllListeners('drain').removeAllListeners('end').removeAllListeners('close');
+    plain.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd).off('close', this.#onClose);
     // No SNICallback: one certificate answers every name, and a name cannot make anything throw (CVE-2026-21637).
     const socket = new TLSSocket(plain, { isServer: true, secureContext: context });
     this.#socket = socket;
@@ -84,18 +84,25 @@ export class Connection {
   }
 
   #listen(socket: Socket): void {
-    socket.on('data', (chunk: Buffer) => this.#events.octets(chunk));
-    socket.on('drain', () => {
-      this.blocked = false;
-      this.#events.changed();
-    });
-    socket.on('end', () => {
-      this.ended = true;
-      this.#events.changed();
-    });
-    socket.on('error', (err: NodeJS.ErrnoException) => this.#events.failed(err.code));
-    socket.on('close', () => this.#events.closed());
+    socket.on('data', this.#onData).on('drain', this.#onDrain).on('end', this.#onEnd);
+    socket.on('error', this.#onError).on('close', this.#onClose);
   }
+
+  readonly #onData = (chunk: Buffer): void => this.#events.octets(chunk);
+
+  readonly #onDrain = (): void => {
+    this.blocked = false;
+    this.#events.changed();
+  };
+
+  readonly #onEnd = (): void => {
+    this.ended = true;
+    this.#events.changed();
+  };
+
+  readonly #onError = (err: NodeJS.ErrnoException): void => this.#events.failed(err.code);
+
+  readonly #onClose = (): void => this.#events.closed();
 }
 
 /** IPv4 peers of an IPv6 socket by their own address. */

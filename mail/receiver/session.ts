@@ -14,6 +14,7 @@ import type { Door, Settled } from './options.ts';
 type Phase = 'banner' | 'handshake' | 'talking' | 'closing' | 'closed';
 
 const CLASSES = ['', '', '2', '3', '4', '5'];
+const tooLong = flawedLine('too-long');
 const goingDown = closing(421, '4.3.2', 'Going down, try again later');
 const revoked = closing(421, '4.7.0', 'This login has been revoked');
 
@@ -164,6 +165,7 @@ export class Session implements Conversation {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     if (typeof line !== 'string') this.#settle(flawedLine(line.flaw));
+    else if (line.length + 2 > lineOctets && exchange === undefined && !/^AUTH /i.test(line)) this.#settle(tooLong);
     else this.#settle(exchange === undefined ? dispatch(this, line) : exchange.take(line));
     return true;
   }
@@ -220,7 +222,7 @@ export class Session implements Conversation {
   #say(answer: Answer): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return;
     if (answer.delayMs !== undefined) return this.#sayAfter(answer, answer.delayMs);
-    const said = this.#tooManyErrors(answer) ? closing(421, '4.7.0', 'Too many errors') : answer;
+    const said = this.#vet(answer);
     if (said.code !== 0) {
       this.#out += formatReply(said, this.transaction?.smtputf8);
       this.settled.meter.count('smtp_replies_total', { door: this.door, class: CLASSES[(said.code / 100) | 0]! });
@@ -237,8 +239,16 @@ export class Session implements Conversation {
   #go(next: Next): void {
     if (next.kind === 'octets') this.#body = next.body;
     else if (next.kind === 'line') this.#exchange = next;
-    else if (next.kind === 'start-tls') this.#startTls(next.context);
+    else if (next.kind === 'start-tls') this.#encrypt(next.context);
     else this.#finish();
+  }
+
+  #vet(answer: Answer): Answer {
+    // CVE-2011-0411: what was sent in the clear behind STARTTLS must never be read as if it had been encrypted.
+    if (answer.next?.kind === 'start-tls' && (this.#input.waiting > 0 || this.peer.unread)) {
+      return closing(554, '5.5.1', 'Wait for the answer to STARTTLS');
+    }
+    return this.#tooManyErrors(answer) ? closing(421, '4.7.0', 'Too many errors') : answer;
   }
 
   /** Syntax and sequence errors count; refused mail is no error of the peer. */
@@ -264,17 +274,8 @@ export class Session implements Conversation {
     this.#pump();
   }
 
-  #startTls(context: SecureContext): void {
-    // CVE-2011-0411: what was sent in the clear behind STARTTLS must never be read as if it had been encrypted.
-    if (this.#input.waiting > 0 || this.peer.unread) {
-      this.#out = '';
-      return this.#say(closing(554, '5.5.1', 'Wait for the answer to STARTTLS'));
-    }
-    this.#flush();
-    this.#encrypt(context);
-  }
-
   #encrypt(context: SecureContext): void {
+    this.#flush();
     this.#phase = 'handshake';
     this.#since = this.settled.clock.monotonic();
     this.peer.encrypt(context);
@@ -300,6 +301,7 @@ export class Session implements Conversation {
     this.#phase = 'closing';
     this.#since = this.settled.clock.monotonic();
     this.#forget();
+    this.peer.resume();
     this.peer.end();
   }
 

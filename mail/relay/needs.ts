@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Address } from '../message/address.ts';
 
 /** A queue row that the relay may try: one recipient of one message. */
@@ -26,6 +27,11 @@ export interface QueueItem {
   size: number;
   /** Whether the sender was told of the delay already. */
   delayTold: boolean;
+  /**
+   * Domains in whose name it may be signed: those of the checked From addresses. Without it the envelope sender's domain
+   * signs, never an unchecked From: a forwarded message must not be vouched for in the name of its forged author.
+   */
+  signAs?: readonly string[];
 }
 
 /** How an attempt ended for one recipient. Texts from peers are sanitised by the relay's client. */
@@ -49,7 +55,10 @@ export interface AttemptResult {
 
 /** What the relay needs of the store. Every call that writes resolves after the commit. */
 export interface Queue {
-  /** Due rows, oldest due first, at most `limit`, leaving out destinations in `busy`. */
+  /**
+   * Due rows, oldest due first, at most `limit`, leaving out destinations in `busy`. Rows with attempts whose nextAt is
+   * further ahead than LONGEST_WAIT of schedule.ts count as due: a clock that has since been put back wrote them.
+   */
   due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]>;
   /** When the next row will be due, ms UTC, or undefined for an empty queue. */
   nextDue(): Promise<number | undefined>;
@@ -82,5 +91,5 @@ export interface SigningKey {
   selector: string;
   algorithm: 'rsa-sha256' | 'ed25519-sha256';
   /** PKCS#8 PEM or a KeyObject made from it. */
-  key: import('node:crypto').KeyObject;
+  key: KeyObject;
 }

@@ -69,19 +69,26 @@ function encodeRun(text: string): string {
   return utf16.toString('base64').replaceAll('/', ',').replace(/=+$/, '');
 }
 
-/**
- * True when the LIST pattern (`%`, `*`) matches the canonical name: `*` is anything, `%` anything but `/`, a first level
- * INBOX is compared without case. Time is bounded by the product of the lengths, however many wildcards. RFC 9051 6.3.9.
- */
+/** {@link patternMatcher} for a single name. */
 export function matchesPattern(pattern: string, name: string): boolean {
+  return patternMatcher(pattern)(name);
+}
+
+/**
+ * Tells which canonical names a LIST pattern matches: `*` is anything, `%` anything but `/`, a first level INBOX is
+ * compared without case. Time is bounded by the product of the lengths, however many wildcards. RFC 9051 6.3.9.
+ */
+export function patternMatcher(pattern: string): (name: string) => boolean {
   const wanted = withInbox(collapse(pattern.normalize('NFC')));
-  // After collapsing, wildcards and characters alternate at most.
-  if (wanted.length > 2 * name.length + 1) return false;
-  // Which lengths of the name the pattern read so far can match.
-  let reach: Uint8Array | undefined = new Uint8Array(name.length + 1);
-  reach[0] = 1;
-  for (let i = 0; i < wanted.length && reach; i++) reach = advance(reach, wanted.charCodeAt(i), name);
-  return reach?.[name.length] === 1;
+  return (name) => {
+    // After collapsing, wildcards and characters alternate at most.
+    if (wanted.length > 2 * name.length + 1) return false;
+    // Which lengths of the name the pattern read so far can match.
+    let reach: Uint8Array | undefined = new Uint8Array(name.length + 1);
+    reach[0] = 1;
+    for (let i = 0; i < wanted.length && reach; i++) reach = advance(reach, wanted.charCodeAt(i), name);
+    return reach?.[name.length] === 1;
+  };
 }
 
 const STAR = 0x2a;
@@ -105,14 +112,14 @@ function advance(reach: Uint8Array, char: number, name: string): Uint8Array | un
 
 /** A run of wildcards is one of them: `*` when it has a `*`. `*%*%*%...` would otherwise cost its length for every name. */
 function collapse(pattern: string): string {
-  let out = '';
+  const out: string[] = [];
   for (const char of pattern) {
     const last = out.at(-1);
     const repeats = (char === '*' || char === '%') && (last === '*' || last === '%');
-    if (!repeats) out += char;
-    else if (char === '*' && last === '%') out = `${out.slice(0, -1)}*`;
+    if (repeats) out.pop();
+    out.push(repeats && last === '*' ? '*' : char);
   }
-  return out;
+  return out.join('');
 }
 
 function withInbox(pattern: string): string {

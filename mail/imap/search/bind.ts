@@ -16,7 +16,7 @@ export function bindSearch(program: SearchProgram, uids: Uint32Array, length: nu
   return bind(program);
 }
 
-// `5:99` of ten messages has those from 5 to 10 in it; `98:99` has none.
+// `5:99` of ten messages has those from 5 to 10 in it, `98:99` none, `98:*` the last, as with UIDs.
 function seqRanges(set: SequenceSet, length: number): IndexRange[] {
   const there = set.filter(({ from, to }) => Math.min(from || length, to || length) <= length);
   return (

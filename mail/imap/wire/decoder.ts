@@ -210,7 +210,7 @@ export class Decoder {
   flags(): FlagSet {
     if (this.ahead('(')) return this.flagList();
     const names = [this.flag()];
-    while (!this.done) names.push(this.sp().flag());
+    while (!this.trailing()) names.push(this.sp().flag());
     return toFlags(names);
   }
 

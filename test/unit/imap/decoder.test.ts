@@ -37,7 +37,7 @@ const GOOD: Record<string, [Read, Array<[string, unknown]>]> = {
       ['(\\Answered \\Flagged \\Draft Work work WORK $x)', { bits: 14, keywords: ['Work', '$x'] }],
     ],
   ],
-  flags: [(d) => d.flags(), [['\\Seen x', { bits: 1, keywords: ['x'] }], ['(\\Seen)', { bits: 1, keywords: [] }]]],
+  flags: [(d) => d.flags(), [['\\Seen x', { bits: 1, keywords: ['x'] }], ['(\\Seen)', { bits: 1, keywords: [] }], ['\\Seen  ', { bits: 1, keywords: [] }]]],
   sequenceSet: [
     (d) => d.sequenceSet(),
     [

@@ -1,0 +1,93 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseFetch } from '../../../mail/imap/fetch/parse.ts';
+import { renderFetch, type FetchedMessage } from '../../../mail/imap/fetch/render.ts';
+import { search } from '../../../mail/imap/search/evaluate.ts';
+import { parseSearch } from '../../../mail/imap/search/parse.ts';
+import { Decoder } from '../../../mail/imap/wire/decoder.ts';
+import { indexMessage } from '../../../mail/message/indexer.ts';
+import { corpus, type Sample } from '../../support/corpus.ts';
+
+const TRACE = Buffer.from('Return-Path: <a@b.example>\r\n');
+const SAMPLES = corpus();
+
+function message({ bytes }: Sample): FetchedMessage {
+  const { envelope, bodyStructure, parts, headerLength } = indexMessage(bytes);
+  const whole = Buffer.concat([TRACE, bytes]);
+  return {
+    seq: 1,
+    uid: 1,
+    flags: [],
+    row: {
+      uid: 1,
+      emailId: 1,
+      threadId: 1,
+      size: whole.length,
+      receivedAt: 0,
+      structure: { envelope, bodyStructure, parts, headerLength },
+      content: { trace: TRACE.toString('latin1'), blob: 1, length: bytes.length },
+    },
+    bytes: (start, length) => Promise.resolve(whole.subarray(start, start + length)),
+  };
+}
+
+async function render(items: string, of: FetchedMessage): Promise<string> {
+  const pieces: string[] = [];
+  for await (const piece of renderFetch(parseFetch(new Decoder(Buffer.from(items)), false), of)) {
+    pieces.push(typeof piece === 'string' ? piece : piece.toString('latin1'));
+  }
+  return pieces.join('');
+}
+
+/** Octets of the one literal or empty string in an answer. */
+function content(answer: string): string {
+  const [, size = '0'] = /^\* 1 FETCH \([^\n]*\{(\d+)\}\r\n/.exec(answer) ?? [];
+  const start = answer.indexOf('\r\n') + 2;
+  return answer.slice(start, start + Number(size));
+}
+
+describe('real-world messages', () => {
+  test.each(SAMPLES.map((sample) => [sample.name, sample] as const))('%s comes back whole', async (_name, sample) => {
+    const of = message(sample);
+    const whole = TRACE.toString('latin1') + sample.bytes.toString('latin1');
+    const body = await render('BODY.PEEK[]', of);
+    expect(body).toBe(`* 1 FETCH (BODY[] {${whole.length}}\r\n${whole})\r\n`);
+    const header = content(await render('BODY.PEEK[HEADER]', of));
+    expect(header + content(await render('BODY.PEEK[TEXT]', of))).toBe(whole);
+    const every = content(await render('BODY.PEEK[HEADER.FIELDS.NOT (X-NOT-THERE)]', of));
+    expect(every.startsWith(TRACE.toString('latin1'))).toBe(true);
+    expect(every.endsWith('\r\n')).toBe(true);
+  });
+
+  test.each(SAMPLES.map((sample) => [sample.name, sample] as const))('%s can be searched', async (_name, sample) => {
+    const { sentDay, parts, size } = indexMessage(sample.bytes);
+    const row = { uid: 1, size, receivedAt: 0, sentDay, parts, traceLength: 0 };
+    const view = { uids: Uint32Array.of(1), length: 1, bits: () => 0, flagNames: () => [] };
+    const source = { rows: () => [row], header: () => sample.bytes, whole: () => sample.bytes };
+    const run = async (text: string): Promise<unknown> => {
+      const command = parseSearch(new Decoder(Buffer.from(text)));
+      return command.kind === 'search' && search(command.program, view, source);
+    };
+    expect(await run('OR TEXT zqxjzqxj NOT TEXT zqxjzqxj')).toEqual({ kind: 'found', uids: Uint32Array.of(1) });
+  });
+
+  test('any piece of any section is that piece', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...SAMPLES),
+        fc.constantFrom('', 'HEADER', 'TEXT', '1', '1.MIME', '2', '1.1', 'HEADER.FIELDS (SUBJECT)'),
+        fc.nat({ max: 3000 }),
+        fc.integer({ min: 1, max: 3000 }),
+        async (sample, section, offset, length) => {
+          const of = message(sample);
+          const whole = await render(`BODY.PEEK[${section}]`, of);
+          const piece = await render(`BODY.PEEK[${section}]<${offset}.${length}>`, of);
+          expect(content(piece)).toBe(content(whole).slice(offset, offset + length));
+          expect(piece).toContain(`BODY[${section}]<${offset}> `);
+          expect(piece.endsWith(whole.endsWith('NIL)\r\n') ? 'NIL)\r\n' : ')\r\n')).toBe(true);
+        },
+      ),
+      { numRuns: 400, seed: 5 },
+    );
+  });
+});

@@ -1,7 +1,6 @@
 import { type Address, addressKey, formatAddress } from '../message/address.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
-import type { Log } from '../log.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
 import { lookupKeys, route } from '../delivery/route.ts';
@@ -18,15 +17,12 @@ const MOST_RECEIVED = 100;
 
 export interface StoreIntakeOptions {
   store: MailStore;
-  /** Names that are this box itself: mail for postmaster@ there is the operator's. */
-  hostname: string;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
   tenantOf(account: number): Promise<number>;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock(): number;
-  log: Log;
 }
 
 /** Stands between the SMTP door and the store: what is accepted becomes one commit. */

@@ -246,3 +246,9 @@ async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): P
   );
   return row?.id ?? null;
 }
+
+/** The tenant of an account, or undefined when it does not exist. */
+export const tenantOf = query('tenant-of', async (rx, input: { account: number }): Promise<number | undefined> => {
+  const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
+  return row?.tenant;
+});

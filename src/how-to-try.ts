@@ -1,0 +1,78 @@
+import type { Settings } from '../config/settings.ts';
+import type { Listeners } from './appliance.ts';
+import type { Seeded } from './seed.ts';
+
+interface Facts {
+  settings: Settings;
+  listeners: Listeners;
+  seeded: Seeded;
+  selfSigned: boolean;
+}
+
+/** What a start says to the person who made it. Each line that begins with `$` works as printed. */
+export function howToTry(facts: Facts): string {
+  return facts.settings.live ? live(facts) : local(facts);
+}
+
+function local({ settings, listeners, seeded }: Facts): string {
+  const address = seeded.address ?? '';
+  const password = seeded.password ?? 'PASSWORD';
+  const { smtp, submissions, imaps, http } = listeners;
+  const known =
+    seeded.password === undefined
+      ? `  password  as the first start printed it; a new one: bin/mailstead mailbox password ${address}`
+      : `  password  ${password}   (shown once; a new one: bin/mailstead mailbox password ${address})`;
+  const tries: [string, boolean, string][] = [
+    [
+      'Receive a mail (SMTP)',
+      smtp !== undefined,
+      `swaks --server 127.0.0.1:${smtp} --from you@example.org --to ${address}`,
+    ],
+    [
+      'Read it (IMAP)',
+      imaps !== undefined,
+      `curl -sk --user '${address}:${password}' 'imaps://127.0.0.1:${imaps}/INBOX;MAILINDEX=1'`,
+    ],
+    [
+      'Send one; it is held, as local mode sends nothing to the world',
+      submissions !== undefined,
+      `swaks --server 127.0.0.1:${submissions} --tlsc --auth PLAIN --auth-user ${address} --auth-password '${password}' --from ${address} --to you@example.org`,
+    ],
+    ['See what is held', true, 'bin/mailstead queue list'],
+  ];
+  const lines = tries.filter(([, possible]) => possible).map(([what, , how]) => `  ${what}\n    $ ${how}`);
+  return [
+    '',
+    'Mailstead runs in local mode: on this machine only, and it sends nothing to the world.',
+    '',
+    `  mailbox   ${address}`,
+    known,
+    `  ports     ${ports(listeners)}`,
+    `  data      ${settings.dataDir}`,
+    ...(http === undefined ? [] : [`  health    http://127.0.0.1:${http}/readyz`]),
+    '',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+function live({ settings, listeners, selfSigned }: Facts): string {
+  const certificate = selfSigned
+    ? 'The certificate is self-signed: other hosts and mail programs will warn. Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY.'
+    : undefined;
+  return [
+    '',
+    `Mailstead is ${settings.hostname}.`,
+    `  ports     ${ports(listeners)}`,
+    `  data      ${settings.dataDir}`,
+    ...(certificate === undefined ? [] : [`  ${certificate}`]),
+    '  next      bin/mailstead domain add example.com && bin/mailstead mailbox add you@example.com',
+    '',
+  ].join('\n');
+}
+
+function ports(listeners: Listeners): string {
+  return Object.entries(listeners)
+    .map(([name, port]) => `${name} ${port}`)
+    .join(', ');
+}

@@ -1,0 +1,29 @@
+import type { Settings } from '../config/settings.ts';
+import type { ImapListener } from '../mail/imap/door.ts';
+import type { Listener } from '../mail/receiver/options.ts';
+
+/** Every address of MAILSTEAD_LISTEN with every port that is not off. */
+function everywhere<T>(
+  settings: Settings,
+  ports: readonly [number | undefined, T][],
+): (T & { host: string; port: number })[] {
+  return settings.listen.flatMap((host) =>
+    ports.flatMap(([port, door]) => (port === undefined ? [] : [{ ...door, host, port }])),
+  );
+}
+
+export function smtpListeners(settings: Settings): Listener[] {
+  const { smtp, submission, submissions } = settings.ports;
+  return everywhere<Pick<Listener, 'door' | 'tls'>>(settings, [
+    [smtp, { door: 'mx', tls: 'starttls' }],
+    [submission, { door: 'submission', tls: 'starttls' }],
+    [submissions, { door: 'submission', tls: 'implicit' }],
+  ]);
+}
+
+export function imapListeners(settings: Settings): ImapListener[] {
+  return everywhere<Pick<ImapListener, 'tls'>>(settings, [
+    [settings.ports.imap, { tls: 'starttls' }],
+    [settings.ports.imaps, { tls: 'implicit' }],
+  ]);
+}

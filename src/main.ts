@@ -1,0 +1,61 @@
+import { loadSettings } from '../config/load.ts';
+import type { Settings } from '../config/settings.ts';
+import { type Appliance, CannotStart, startAppliance } from './appliance.ts';
+import { howToTry } from './how-to-try.ts';
+import { openLog } from './log.ts';
+import { openMetrics } from './metrics.ts';
+
+/** Time to say "later" to who waits, before a store that cannot be trusted takes the process with it. */
+const LAST_WORDS_MS = 500;
+const LONGEST_STOP_MS = 29_000;
+
+/** Runs the appliance until a signal ends it. The exit code says how it went. */
+export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const settings = loadSettings(env, args, process.stdout.isTTY);
+  if ('problem' in settings) return complain(settings.problem, 2);
+  const log = openLog({ level: settings.logLevel, format: settings.logFormat, colors: process.stdout.isTTY });
+  const fatal = (error: Error): void => {
+    log.error({ err: error }, 'the store failed: ending now, a restart recovers what was committed');
+    setTimeout(() => process.exit(70), LAST_WORDS_MS);
+  };
+  try {
+    const appliance = await startAppliance({ settings, log, metrics: openMetrics(), clock: Date.now, fatal });
+    welcome(appliance, settings);
+    const stop = (signal: string): void => {
+      log.info({ signal }, 'stopping');
+      setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
+      appliance[Symbol.asyncDispose]().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'could not stop in order');
+          process.exit(1);
+        },
+      );
+    };
+    process.once('SIGTERM', () => stop('SIGTERM'));
+    process.once('SIGINT', () => stop('SIGINT'));
+  } catch (error) {
+    return complain(error instanceof CannotStart ? error.message : reason(error), 1);
+  }
+}
+
+function complain(sentence: string, code: number): never {
+  process.stderr.write(`mailstead: ${sentence}\n`);
+  process.exit(code);
+}
+
+/** A failure in one line, with what caused it. */
+function reason(error: unknown): string {
+  const parts: string[] = [];
+  for (let at = error; at instanceof Error && parts.length < 4; at = at.cause) parts.push(at.message);
+  return parts.join(': ');
+}
+
+function welcome(appliance: Appliance, settings: Settings): void {
+  const { listeners, seeded, selfSigned } = appliance;
+  process.stdout.write(`${howToTry({ settings, listeners, seeded, selfSigned })}\n`);
+  // For scripts, whatever the log format: every door is open.
+  process.stdout.write(
+    `${JSON.stringify({ level: 'info', time: new Date().toISOString(), listeners, msg: 'ready' })}\n`,
+  );
+}

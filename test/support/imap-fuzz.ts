@@ -1,0 +1,215 @@
+import { PASSWORD, USER } from './imap-world.ts';
+import type { ImapClient, ImapWorld } from './imap-world.ts';
+
+/** Numbers from 0 up to `below`, the same ones for the same seed. */
+export type Random = (below: number) => number;
+
+/** Mulberry32. */
+export function seeded(seed: number): Random {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const VERBS =
+  'CAPABILITY NOOP LOGOUT ID STARTTLS AUTHENTICATE LOGIN ENABLE LIST LSUB SUBSCRIBE UNSUBSCRIBE NAMESPACE CREATE DELETE RENAME STATUS SELECT EXAMINE APPEND IDLE CHECK CLOSE UNSELECT EXPUNGE SEARCH FETCH STORE COPY MOVE UID XYZZY';
+const WORDS = VERBS.split(' ');
+const UIDS = ['UID FETCH', 'UID STORE', 'UID COPY', 'UID MOVE', 'UID EXPUNGE', 'UID SEARCH'];
+const PIECES = [
+  ...[
+    '1',
+    '1:*',
+    '*',
+    '0',
+    '4294967295',
+    '4294967296',
+    '2,1:3,*:1',
+    '1:*,'.repeat(200),
+    '(',
+    ')',
+    '((((((((',
+    '"',
+    '"a',
+    '\\',
+  ],
+  ...[
+    'INBOX',
+    'inbox/x',
+    '"a b"',
+    '&AOQ-',
+    '&',
+    '&&&',
+    '"%"',
+    '*',
+    '%%%*%*',
+    'a/b/c',
+    '//',
+    '""',
+    '{0}',
+    '{3+}\r\nabc',
+    '{3}',
+  ],
+  ...[
+    '{40+}',
+    '{-1}',
+    '{1x}',
+    '~{3}',
+    '{99999999999999999999}',
+    '{4294967295}',
+    '{200000+}\r\n',
+    'NIL',
+    '()',
+    '(\\Seen)',
+    '\\Seen',
+  ],
+  ...[
+    'FLAGS',
+    '+FLAGS',
+    '-FLAGS.SILENT',
+    '(FLAGS UID)',
+    'FULL',
+    'ALL',
+    'BODY[]',
+    'BODY.PEEK[1.2.MIME]<0.10>',
+    'BODY[HEADER.FIELDS (A B)]',
+  ],
+  ...[
+    'BODY[',
+    ']',
+    '<0.0>',
+    '<0.4294967295>',
+    'ENVELOPE',
+    'BODYSTRUCTURE',
+    'RFC822',
+    'RFC822.SIZE',
+    'INTERNALDATE',
+    'BINARY[1]',
+  ],
+  ...[
+    'CHARSET',
+    'UTF-8',
+    'KOI8-R',
+    'RETURN',
+    '(MIN MAX COUNT ALL)',
+    'NOT',
+    'OR',
+    'OR '.repeat(300),
+    'TEXT',
+    'HEADER',
+    'SUBJECT',
+    'KEYWORD',
+  ],
+  ...[
+    'BEFORE',
+    '1-Jan-2026',
+    '31-Feb-2026',
+    '"17-Jul-1996 02:44:25 -0700"',
+    'UNSEEN',
+    'LARGER',
+    'UID',
+    'SINCE',
+    'OLDER',
+    'DONE',
+  ],
+  ...[
+    '(MESSAGES UIDNEXT)',
+    'RETURN (STATUS (UNSEEN))',
+    '(SUBSCRIBED)',
+    '(USE (\\Sent))',
+    'PLAIN',
+    'AG1lAGE=',
+    '=',
+    '\xe4\xf6',
+    '\0',
+    '\r',
+    '\x7f',
+  ],
+];
+
+/** One line after its tag: mostly something like a command, a little broken. */
+export function fuzzLine(random: Random): string {
+  const verb = random(3) === 0 ? pick(random, UIDS) : pick(random, WORDS);
+  const pieces = Array.from({ length: random(6) }, () => pick(random, PIECES));
+  const line = [verb, ...pieces].join(random(8) === 0 ? '' : ' ');
+  return random(4) === 0 ? mutate(random, line) : line;
+}
+
+function pick<T>(random: Random, from: readonly T[]): T {
+  return from[random(from.length)] as T;
+}
+
+function mutate(random: Random, line: string): string {
+  const at = random(line.length + 1);
+  switch (random(4)) {
+    case 0:
+      return line.slice(0, at) + String.fromCharCode(random(256)) + line.slice(at);
+    case 1:
+      return line.slice(0, at) + line.slice(at + 1);
+    case 2:
+      return line.slice(0, at);
+    default:
+      return line + line.slice(at);
+  }
+}
+
+/** Limits that would end a session that talks nonsense. */
+export const PATIENT = { badCommands: 1e9, commandsBeforeLogin: 1e9, failedLogins: 1e9, commandsEachMinute: 1e9 };
+
+const STATES: Record<string, readonly string[]> = {
+  'before login': [],
+  'logged in': [`LOGIN ${USER} ${PASSWORD}`],
+  selected: [`LOGIN ${USER} ${PASSWORD}`, 'SELECT INBOX'],
+  'reading only': [`LOGIN ${USER} ${PASSWORD}`, 'EXAMINE INBOX'],
+};
+
+// Fills any small literal that the line may have announced, and ends IDLE and AUTHENTICATE.
+const FILLER = 'pad NOOP\r\n'.repeat(8);
+
+/**
+ * Says `lines` lines of nonsense from each state and answers those that got neither a tagged answer nor a BYE: none.
+ * Rejects when the server does not answer at all.
+ */
+export async function fuzz(world: ImapWorld, seed: number, lines: number): Promise<string[]> {
+  const unanswered: string[] = [];
+  for (const [state, commands] of Object.entries(STATES)) {
+    const random = seeded(seed);
+    let client: ImapClient | undefined;
+    for (let count = 0; count < lines; count += 1) {
+      // A fresh connection now and then, as the state wanders.
+      if (client === undefined || client.socket.destroyed || count % 20 === 0)
+        client = await reopen(world, client, commands);
+      const line = fuzzLine(random);
+      if (!(await answered(client, line, count))) unanswered.push(`${state}: ${JSON.stringify(line)}`);
+    }
+    client?.socket.destroy();
+  }
+  return unanswered;
+}
+
+async function reopen(world: ImapWorld, old: ImapClient | undefined, commands: readonly string[]): Promise<ImapClient> {
+  old?.socket.destroy();
+  const client = await world.connect();
+  for (const command of commands) await client.command(command);
+  return client;
+}
+
+async function answered(client: ImapClient, line: string, count: number): Promise<boolean> {
+  const ours = `f${count} `;
+  const last = `z${count} `;
+  client.send(`${ours}${line}\r\n${FILLER}${last}NOOP\r\n`);
+  // A literal that is longer than the filler has swallowed the last command: feed it, within reason.
+  let fed = 0;
+  const feeder = setInterval(() => {
+    fed += 1;
+    if (fed > 50) client.socket.destroy();
+    else client.send(`${FILLER.repeat(2500)}${last}NOOP\r\n`);
+  }, 10);
+  const lines = await client.until((each) => each.startsWith(last) || each === `${ours}OK Begin TLS now`);
+  clearInterval(feeder);
+  if (lines.some((each) => each.endsWith('OK Begin TLS now'))) client.socket.destroy();
+  return fed > 50 ? /\{\d{5,}\+\}/.test(line) : lines.some((each) => each.startsWith(ours) || each.startsWith('* BYE'));
+}

@@ -39,7 +39,7 @@ export function plainText(html: string): string {
   // Tags join nothing and part nothing that a person sees joined: `wo<b>rd</b>` is a word, `<p>` stands at a line end.
   return pieces
     .join('')
-    .replace(/\s+/g, ' ')
+    .replace(/\s\s+|[\t\r\n]/g, ' ')
     .replace(/&(#?\w{1,10});/g, entity);
 }
 

@@ -1,4 +1,4 @@
-import { lowerBound, seqIndexes, uidIndexes, type IndexRange, type SequenceSet } from '../wire/sequence-set.ts';
+import { seqIndexes, uidIndexes, type IndexRange, type SequenceSet } from '../wire/sequence-set.ts';
 import type { SearchKey, SearchProgram } from './program.ts';
 
 /**
@@ -39,9 +39,4 @@ export function mergeUids(a: Uint32Array, b: Uint32Array): Uint32Array {
   all.set(a);
   all.set(b, a.length);
   return all.sort();
-}
-
-/** Those of `found` that are among `uids[0..length)`: what arrived meanwhile was not told to the client yet. */
-export function known(found: Uint32Array, uids: Uint32Array, length: number): Uint32Array {
-  return found.filter((uid) => uids[lowerBound(uids, length, uid)] === uid);
 }

@@ -17,30 +17,28 @@ const names = (request: FetchRequest): string[] =>
   request.items.map((item) => (item.kind === 'section' ? `${item.peek ? 'peek ' : ''}${item.name}` : item.kind));
 
 describe('the items of FETCH', () => {
-  test.each(
-    [
-      ['FLAGS', ['flags'], 'view'],
-      ['uid', ['uid'], 'view'],
-      ['(FLAGS UID)', ['uid', 'flags'], 'view'],
-      ['(FLAGS flags FLAGS)', ['flags'], 'view'],
-      ['FAST', ['flags', 'internaldate', 'size'], 'row'],
-      ['ALL', ['flags', 'internaldate', 'size', 'envelope'], 'structure'],
-      ['full', ['flags', 'internaldate', 'size', 'envelope', 'body'], 'structure'],
-      ['BODYSTRUCTURE', ['bodystructure'], 'structure'],
-      ['BODY', ['body'], 'structure'],
-      ['BODY[]', ['BODY[]'], 'content'],
-      ['body.peek[]', ['peek BODY[]'], 'content'],
-      ['RFC822', ['RFC822'], 'content'],
-      ['RFC822.HEADER', ['peek RFC822.HEADER'], 'content'],
-      ['RFC822.TEXT', ['RFC822.TEXT'], 'content'],
-      ['BODY[1.2.mime]', ['BODY[1.2.MIME]'], 'content'],
-      ['BODY[3]', ['BODY[3]'], 'content'],
-      ['BODY[TEXT]<5.10>', ['BODY[TEXT]<5>'], 'content'],
-      ['(BODY[]<0.5> BODY[]<0.5> BODY[]<0.6>)', ['BODY[]<0>', 'BODY[]<0>'], 'content'],
-      ['BODY.PEEK[header.fields (From "To" {2+}\r\nCc)]', ['peek BODY[HEADER.FIELDS (From To Cc)]'], 'content'],
-      ['BODY[1.HEADER.FIELDS.NOT ("X-A%")]', ['BODY[1.HEADER.FIELDS.NOT ("X-A%")]'], 'content'],
-    ] as Array<[string, string[], string]>,
-  )('%s', (text, items, reads) => {
+  test.each([
+    ['FLAGS', ['flags'], 'view'],
+    ['uid', ['uid'], 'view'],
+    ['(FLAGS UID)', ['uid', 'flags'], 'view'],
+    ['(FLAGS flags FLAGS)', ['flags'], 'view'],
+    ['FAST', ['flags', 'internaldate', 'size'], 'row'],
+    ['ALL', ['flags', 'internaldate', 'size', 'envelope'], 'structure'],
+    ['full', ['flags', 'internaldate', 'size', 'envelope', 'body'], 'structure'],
+    ['BODYSTRUCTURE', ['bodystructure'], 'structure'],
+    ['BODY', ['body'], 'structure'],
+    ['BODY[]', ['BODY[]'], 'content'],
+    ['body.peek[]', ['peek BODY[]'], 'content'],
+    ['RFC822', ['RFC822'], 'content'],
+    ['RFC822.HEADER', ['peek RFC822.HEADER'], 'content'],
+    ['RFC822.TEXT', ['RFC822.TEXT'], 'content'],
+    ['BODY[1.2.mime]', ['BODY[1.2.MIME]'], 'content'],
+    ['BODY[3]', ['BODY[3]'], 'content'],
+    ['BODY[TEXT]<5.10>', ['BODY[TEXT]<5>'], 'content'],
+    ['(BODY[]<0.5> BODY[]<0.5> BODY[]<0.6>)', ['BODY[]<0>', 'BODY[]<0>'], 'content'],
+    ['BODY.PEEK[header.fields (From "To" {2+}\r\nCc)]', ['peek BODY[HEADER.FIELDS (From To Cc)]'], 'content'],
+    ['BODY[1.HEADER.FIELDS.NOT ("X-A%")]', ['BODY[1.HEADER.FIELDS.NOT ("X-A%")]'], 'content'],
+  ] as Array<[string, string[], string]>)('%s', (text, items, reads) => {
     const request = parse(text);
     expect(names(request)).toEqual(items);
     expect(request.reads).toBe(reads);

@@ -24,6 +24,8 @@ export interface Receiver extends AsyncDisposable {
 }
 
 const SWEEP_MS = 1000;
+/** A destroyed socket tells so a turn later, and a second is long for that. */
+const DESTROY_MS = 1000;
 /** Connections that the kernel holds for us; more than all that are let in, so that a flood is answered and not lost. */
 const BACKLOG = 4096;
 const tooMany = formatReply(reply(421, '4.7.0', 'Too many connections, try again later'));
@@ -91,8 +93,9 @@ class Hall implements Receiver {
   async close(): Promise<void> {
     for (const { server } of this.#servers) server.close();
     for (const session of this.#sessions) session.leave();
-    if (this.#sessions.size > 0) await this.#empty(this.#settled.limits.closeMs);
+    await this.#empty(this.#settled.limits.closeMs);
     for (const session of this.#sessions) session.peer.destroy();
+    await this.#empty(DESTROY_MS);
     clearInterval(this.#timer);
   }
 
@@ -137,8 +140,9 @@ class Hall implements Receiver {
     if (this.#sessions.size === 0) this.#emptied?.();
   }
 
-  #empty(ms: number): Promise<void> {
-    return new Promise((resolve) => {
+  async #empty(ms: number): Promise<void> {
+    if (this.#sessions.size === 0) return;
+    await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#emptied = () => {
         clearTimeout(timer);

@@ -17,7 +17,11 @@ export interface Taken {
 export class FakeIntake implements Intake {
   readonly taken: Taken[] = [];
   opened = 0;
+  /** Octets of messages that came so far. */
+  written = 0;
   aborted = 0;
+  /** Messages between `finish` and its answer. */
+  finishing = 0;
   refusal: Refusal | undefined;
   verdict: Refusal | undefined;
   /** Makes `finish` wait, to look at a session in the middle. */
@@ -53,10 +57,13 @@ export class FakeIntake implements Intake {
     return {
       write: (chunk: Buffer) => {
         chunks.push(Buffer.from(chunk));
+        this.written += chunk.length;
         return this.asynchronous ? Promise.resolve() : undefined;
       },
       finish: async () => {
+        this.finishing += 1;
         await this.hold;
+        this.finishing -= 1;
         if (this.failure !== undefined) throw this.failure;
         if (this.verdict !== undefined) return this.verdict;
         this.taken.push({ envelope, octets: Buffer.concat(chunks) });

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { Wire } from '../../support/wire.ts';
+
+/** What some server somewhere takes for the end of a message. Each is sent in a text, followed by a second message. */
+const ends: readonly [string, string | Buffer][] = [
+  ['LF.LF', '\n.\n'],
+  ['LF.CRLF', '\n.\r\n'],
+  ['CRLF.LF', '\r\n.\n'],
+  ['CR.CR', '\r.\r'],
+  ['CR.LF', '\r.\n'],
+  ['LF.CR', '\n.\r'],
+  ['CR.CRLF', '\r.\r\n'],
+  ['CRLF.CR', '\r\n.\r'],
+  ['CRLF NUL .CRLF', '\r\n\0.\r\n'],
+  ['CRLF.NUL CRLF', '\r\n.\0\r\n'],
+  ['CRLF.CRCRLF', '\r\n.\r\r\n'],
+  ['CRCRLF.CRLF', '\r\r\n.\r\n'],
+  ['CRLF.SP CRLF', '\r\n. \r\n'],
+  ['CRLF.TAB CRLF', '\r\n.\t\r\n'],
+  ['CRLF.VT CRLF', '\r\n.\v\r\n'],
+  ['CRLF.FF CRLF', '\r\n.\f\r\n'],
+  ['CRLF.0x85 LF', Buffer.from('\r\n.\x85\n', 'latin1')],
+  ['LF..CRLF', '\n..\r\n'],
+  ['CR..CRLF', '\r..\r\n'],
+  ['CRLF..LF', '\r\n..\n'],
+  ['LF.CRCRLF', '\n.\r\r\n'],
+  ['U+2028', '\u2028.\u2028'],
+  ['U+0085', '\u0085.\u0085'],
+  ['overlong CRLF.CRLF', Buffer.from([0xc0, 0x8d, 0xc0, 0x8a, 0x2e, 0xc0, 0x8d, 0xc0, 0x8a])],
+];
+
+const SECOND = 'MAIL FROM:<second@remote.example>\r\nRCPT TO:<you@box.test>\r\nDATA\r\nSubject: second\r\n';
+const LOGIN = 'AUTH PLAIN AG1lQGJveC50ZXN0AHNlY3JldA==\r\n';
+
+let door: FakeReceiver;
+beforeAll(async () => {
+  door = await fakeReceiver({ exempt: () => true });
+});
+afterAll(() => door.receiver.close());
+
+const doors = [
+  { name: 'mx', sender: 'first@remote.example' },
+  { name: 'submission', sender: 'me@box.test' },
+  { name: 'submissions', sender: 'me@box.test' },
+] as const;
+
+/** Opens a session up to the 354. */
+async function begin({ name, sender }: (typeof doors)[number]): Promise<Wire> {
+  const wire = await Wire.open(door.ports[name], { tls: name === 'submissions' });
+  await wire.reply();
+  await wire.command('EHLO client.example');
+  if (name === 'submission') {
+    await wire.command('STARTTLS');
+    await wire.encrypt();
+    await wire.command('EHLO client.example');
+  }
+  if (name !== 'mx') expect(await wire.command(LOGIN.trim())).toMatch(/^235/);
+  await wire.command(`MAIL FROM:<${sender}>`);
+  await wire.command('RCPT TO:<me@box.test>');
+  expect(await wire.command('DATA')).toMatch(/^354/);
+  return wire;
+}
+
+async function smuggle(at: (typeof doors)[number], pieces: readonly Buffer[]): Promise<string[]> {
+  using wire = await begin(at);
+  door.intake.taken.length = 0;
+  await wire.sendInPieces(pieces);
+  await wire.all();
+  return door.intake.taken.map(({ envelope, octets }) => `${envelope.recipients.length}:${octets.toString('latin1')}`);
+}
+
+for (const at of doors) {
+  test.each(ends)(`${at.name}: %s makes no second message`, async (_, end) => {
+    const body = Buffer.concat([
+      Buffer.from('Subject: first\r\n\r\ntext'),
+      Buffer.from(end as string),
+      Buffer.from(`${SECOND}\r\n.\r\nQUIT\r\n`),
+    ]);
+    const half = Buffer.byteLength('Subject: first\r\n\r\ntext') + Math.ceil(Buffer.byteLength(end) / 2);
+    const bytes = Array.from(body, (octet) => Buffer.from([octet]));
+    for (const pieces of [[body], bytes, [body.subarray(0, half), body.subarray(half)]]) {
+      const taken = await smuggle(at, pieces);
+      expect(taken.length).toBeLessThanOrEqual(1);
+      // What is taken is one message with all of it as text, the second one included.
+      for (const message of taken) expect(message).toContain('Subject: second');
+    }
+  });
+}
+
+test('mx: every split of every end in two', async () => {
+  for (const [, end] of ends) {
+    const octets = Buffer.concat([Buffer.from('text'), Buffer.from(end as string), Buffer.from(`${SECOND}\r\n.\r\n`)]);
+    for (let at = 3; at < 6 + Buffer.byteLength(end); at += 1) {
+      const taken = await smuggle(doors[0], [octets.subarray(0, at), octets.subarray(at), Buffer.from('QUIT\r\n')]);
+      expect(taken.filter((message) => message.includes('Subject: second')).length).toBe(taken.length);
+      expect(taken.length).toBeLessThanOrEqual(1);
+    }
+  }
+});
+
+test('CRLF.CRLF, split at every octet, ends the message, and the next one is another', async () => {
+  const first = Buffer.from('Subject: first\r\n\r\n..dots\r\n...\r\n.\r\n');
+  for (let at = 0; at <= first.length; at += 1) {
+    const taken = await smuggle(doors[0], [
+      first.subarray(0, at),
+      first.subarray(at),
+      Buffer.from(`${SECOND}.\r\nQUIT\r\n`),
+    ]);
+    expect(taken).toEqual(['1:Subject: first\r\n\r\n.dots\r\n..\r\n', '1:Subject: second\r\n']);
+  }
+});

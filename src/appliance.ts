@@ -1,4 +1,6 @@
+import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
+import { createResolver } from '../mail/dns/resolver.ts';
 import { startImap } from '../mail/imap/server.ts';
 import { StoreBackend } from '../mail/imap/store-backend.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
@@ -8,19 +10,22 @@ import { Throttle } from '../mail/login/throttle.ts';
 import { startReceiver } from '../mail/receiver/server.ts';
 import { StoreIntake } from '../mail/receiver/store-intake.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
+import { type Relay, startRelay } from '../mail/relay/relay.ts';
 import { StoreQueue } from '../mail/relay/store-queue.ts';
 import { OPERATOR, tenantOf } from '../mail/store/account.ts';
 import { openKeyFile } from '../mail/store/key-file.ts';
 import type { SecretBox } from '../mail/store/secrets.ts';
 import { getSetting, setSetting } from '../mail/store/setting.ts';
 import { MailStore } from '../mail/store/store.ts';
+import { startControl } from './control/server.ts';
 import { StoredCredentials } from './credentials.ts';
 import { SigningKeys } from './domains/domains.ts';
 import { imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
-import { inNetworks } from './networks.ts';
+import { inNetworks, mayReach } from './networks.ts';
 import { seed, type Seeded } from './seed.ts';
 import { createTlsSource } from './tls/context.ts';
+import { version } from './version.ts';
 
 /** A start that cannot go on, told to the person who started it in one sentence. */
 export class CannotStart extends Error {
@@ -31,9 +36,9 @@ export interface Surroundings {
   settings: Settings;
   log: Log;
   metrics: Metrics;
-  clock(): number;
+  clock: () => number;
   /** The store can promise nothing any more; the process has to end. */
-  fatal(error: Error): void;
+  fatal: (error: Error) => void;
 }
 
 /** Ports that were really opened; 0 in the settings takes a free one. */
@@ -116,9 +121,35 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   });
   stack.defer(() => imap.close());
 
+  const listeners = portsOf(receiver.addresses(), imap.addresses());
+  const relay = relayOf(around, queue, keys, receiver.addresses());
+  stack.defer(() => relay.close());
+  const startedAt = clock();
+  const control = await startControl(settings.dataDir, {
+    store,
+    secrets,
+    log,
+    clock,
+    tenant: OPERATOR,
+    queueChanged: () => queue.changed(),
+    revoked(account, gone) {
+      for (const credential of gone) logins.revoked({ account, credential });
+    },
+    facts: () =>
+      Promise.resolve({
+        version: version(),
+        mode: settings.live ? 'live' : 'local',
+        hostname: settings.hostname,
+        startedAt,
+        listeners,
+        failing: store.unavailable() === undefined ? [] : ['store'],
+      }),
+  });
+  stack.use(control);
+
   const everything = stack.move();
   return {
-    listeners: portsOf(receiver.addresses(), imap.addresses()),
+    listeners,
     seeded,
     selfSigned: tls.selfSigned,
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
@@ -134,6 +165,31 @@ function openStore({ settings, log, metrics, clock, fatal }: Surroundings): Prom
     log,
     meter: metrics,
     fatal,
+  });
+}
+
+function relayOf(
+  { settings, log, metrics }: Surroundings,
+  queue: StoreQueue,
+  keys: SigningKeys,
+  doors: readonly { door: string; port: number }[],
+): Relay {
+  const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
+  const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
+  return startRelay({
+    queue,
+    resolver: createResolver({
+      servers: (settings.resolvers ?? []).map(({ host, port }) =>
+        host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+      ),
+    }),
+    keys: (domain) => keys.of(domain),
+    hostname: settings.hostname,
+    outboundPort: settings.outboundPort,
+    allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
+    isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),
+    log,
+    meter: metrics,
   });
 }
 

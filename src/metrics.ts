@@ -3,12 +3,14 @@ import { IMAP_METRICS } from '../mail/imap/metrics.ts';
 import type { Labels, Meter } from '../mail/log.ts';
 import { LOGIN_METRICS } from '../mail/login/metrics.ts';
 import { metrics as SMTP_METRICS } from '../mail/receiver/metrics.ts';
+import { RELAY_METRICS } from '../mail/relay/metrics.ts';
 
 /** Every name that is counted, with what it means. A test compares it with the code. */
 export const METRICS: Readonly<Record<string, string>> = {
   ...SMTP_METRICS,
   ...IMAP_METRICS,
   ...LOGIN_METRICS,
+  ...RELAY_METRICS,
   store_commands: 'Commands in one commit of the store.',
   store_seconds: 'From asking the store for a command to its flushed commit.',
   disk_free_bytes: 'Free space where the data directory is.',

@@ -22,7 +22,7 @@ export interface StoreIntakeOptions {
   tenantOf(account: number): Promise<number>;
   /** Something was queued: the relay may look. */
   queued(): void;
-  clock(): number;
+  clock: () => number;
 }
 
 /** Stands between the SMTP door and the store: what is accepted becomes one commit. */

@@ -26,6 +26,7 @@ export class Connection {
   #replies: ServerReply[] = [];
   #lost: Lost | undefined;
   #wake: (() => void) | undefined;
+  #onClosed: (() => void) | undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -43,6 +44,12 @@ export class Connection {
 
   get closed(): boolean {
     return this.#lost !== undefined;
+  }
+
+  /** Calls back once when the connection is closed, lost or given up. */
+  onClosed(listener: () => void): void {
+    if (this.closed) listener();
+    else this.#onClosed = listener;
   }
 
   /** True when octets have come that nobody has asked for yet. */
@@ -131,8 +138,10 @@ export class Connection {
   }
 
   #lose(why: string, late = false): void {
-    this.#lost ??= { kind: 'lost', why, late };
+    if (this.#lost !== undefined) return;
+    this.#lost = { kind: 'lost', why, late };
     this.#wake?.();
+    this.#onClosed?.();
   }
 
   #gone(): Lost {

@@ -17,6 +17,7 @@ export type Source = () => AsyncIterable<Buffer>;
 const MOST_KEPT = 256 * 1024;
 /** A header longer than this is no header; such a message leaves without a signature. */
 const MOST_HEADER = 1024 * 1024;
+const MOST_REPORTED = 64 * 1024;
 
 /**
  * Reads a message once, cleans its line ends, and signs it with the keys. `utf8` says that the sender asked for
@@ -40,6 +41,24 @@ export async function prepare(
     utf8Header: utf8 && has8Bit(header),
     chunks: () => (kept === undefined ? behind(signatures, clean(source)) : [signatures, ...kept]),
   };
+}
+
+/** The header block of a message for a report, or what can be had of it: a report is sent even about a damaged message. */
+export async function readHeader(source: Source): Promise<Buffer> {
+  const head: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of clean(source)) {
+      head.push(chunk);
+      size += chunk.length;
+      if (size > MOST_REPORTED) break;
+    }
+  } catch {
+    // What has been read will do.
+  }
+  const octets = Buffer.concat(head);
+  const end = octets.indexOf('\r\n\r\n');
+  return end < 0 ? octets.subarray(0, MOST_REPORTED) : octets.subarray(0, end + 2);
 }
 
 async function* clean(source: Source): AsyncIterable<Buffer> {

@@ -25,11 +25,11 @@ export interface StoreOptions {
   engine: URL | ThreadParts;
   /** Mail is refused for now while the disk has less free than this, in octets. 0 switches the guard off. */
   keepFree: number;
-  clock(): number;
+  clock: () => number;
   log: Log;
   meter: Meter;
   /** The store can promise nothing any more: say "later" to who waits, then end the process. */
-  fatal(error: Error): void;
+  fatal: (error: Error) => void;
 }
 
 /** Everything that is remembered: the commands and queries of the engine, blob files, and the views that follow them. */

@@ -25,11 +25,11 @@ export class StoreFailure extends Error {
 export interface WriterClientOptions {
   thread: URL;
   database: string;
-  clock(): number;
+  clock: () => number;
   /** Before the promises of the batch resolve, so that the shared views are ahead of every answer. */
   committed(wakeUps: readonly WakeUp[]): void;
   /** The process must end: the store cannot promise anything any more. */
-  fatal(error: Error): void;
+  fatal: (error: Error) => void;
   observe(what: 'commands' | 'seconds', value: number): void;
 }
 

@@ -1,0 +1,156 @@
+import type { Log } from '../log.ts';
+import { composeReports, reportKind, type Attempted } from './bounce.ts';
+import type { Clock } from './clock.ts';
+import type { Connector } from './connector.ts';
+import type { Host } from './destination.ts';
+import { slices, type Group } from './groups.ts';
+import type { AttemptResult, BounceMessage, Queue, QueueItem, SigningKey } from './needs.ts';
+import { prepare, readHeader, type Prepared } from './outgoing.ts';
+import { Session } from './session.ts';
+import { restAtOnce, settle } from './settle.ts';
+import { deferred, type Verdict } from './verdict.ts';
+
+export interface SenderOptions {
+  queue: Queue;
+  connector: Connector;
+  /** Keys that sign for a domain; none for a domain that is not signed for. Rejecting means "later". */
+  keys(domain: string): Promise<readonly SigningKey[]>;
+  hostname: string;
+  clock: Clock;
+  random: () => number;
+  log: Log;
+}
+
+/** What became of a group, ready to be recorded, and the session if it can be used again. */
+export interface Sent {
+  session: Session | undefined;
+  results: AttemptResult[];
+  bounces: BounceMessage[];
+  /** Destination trouble, as opposed to trouble with this message: fewer connections from now on. */
+  trouble: boolean;
+}
+
+/** Prepared messages kept for the next destination of the same message. */
+const MOST_PREPARED = 32;
+const PREPARED_MS = 60_000;
+
+/** Sends one group over a session, opening one when there is none. Holds no state but prepared messages. */
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #prepared = new Map<string, { at: number; message: Promise<Prepared> }>();
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** Tries a group that has been begun. Never rejects. */
+  async send(group: Group, reuse: Session | undefined): Promise<Sent> {
+    const [{ domain }] = group;
+    let session = reuse;
+    for (;;) {
+      if (session === undefined) {
+        const opened = await this.#options.connector.connect(domain);
+        if (!(opened instanceof Session)) return this.#ended(group, opened.verdict, opened.host);
+        session = opened;
+      }
+      const sent = await this.#over(session, group);
+      if (sent !== 'untouched') return sent;
+      session.destroy();
+      session = undefined;
+    }
+  }
+
+  /** Results for a group that is not tried after all, due again at once. */
+  untried(group: Group, why: string): AttemptResult[] {
+    const now = this.#options.clock.now();
+    const place = { host: undefined, tls: '', now, random: this.#options.random };
+    return group.map((item) => ({ ...settle(item, deferred('4.3.2', why), place), outcome: 'deferred', nextAt: now }));
+  }
+
+  async #over(session: Session, group: Group): Promise<Sent | 'untouched'> {
+    const first = session.count === 0;
+    const message = await this.#message(group[0]);
+    if (message === undefined) {
+      const sent = await this.#ended(group, deferred('4.3.0', 'the message could not be read or signed'), undefined);
+      return { ...sent, session, trouble: false };
+    }
+    const attempted: Attempted[] = [];
+    for (const part of slices(group, session.offers.rcptMax)) {
+      const [{ sender, envid, ret }] = part;
+      const recipients = part.map(({ recipient, notify, orcpt }) => ({ address: recipient, notify, orcpt }));
+      const { verdicts, untouched } = await session.transact({ sender, envid, ret, recipients, message });
+      // A connection that the server had closed meanwhile says nothing about the server: a new one is made at once.
+      if (untouched && !first && attempted.length === 0) return 'untouched';
+      attempted.push(...this.#settleAll(part, verdicts, session.host, session.tls, session.offers.dsn));
+    }
+    return this.#judged(session, attempted, message.header);
+  }
+
+  #judged(session: Session, attempted: readonly Attempted[], header: Buffer): Sent {
+    const { connector, hostname, clock } = this.#options;
+    const broken = !session.usable;
+    if (broken && attempted.some(({ result }) => result.status === '4.4.2')) connector.hosts.doubtful(session.host);
+    else connector.hosts.works(session.host);
+    return {
+      session: broken ? undefined : session,
+      results: attempted.map(({ result }) => result),
+      bounces: composeReports(attempted, header, { hostname, now: clock.now() }),
+      trouble: broken,
+    };
+  }
+
+  async #ended(group: Group, verdict: Verdict, host: Host | undefined): Promise<Sent> {
+    const { hostname, clock, queue } = this.#options;
+    const verdicts = group.map(() => verdict);
+    const attempted = this.#settleAll(group, verdicts, host, '', false);
+    const told = attempted.some((one) => reportKind(one) !== undefined);
+    const header = told ? await readHeader(() => queue.content(group[0].message)) : Buffer.alloc(0);
+    return {
+      session: undefined,
+      results: attempted.map(({ result }) => result),
+      bounces: composeReports(attempted, header, { hostname, now: clock.now() }),
+      trouble: verdict.outcome === 'deferred',
+    };
+  }
+
+  #settleAll(
+    group: Group,
+    verdicts: readonly Verdict[],
+    host: Host | undefined,
+    tls: string,
+    dsnPassedOn: boolean,
+  ): Attempted[] {
+    const { clock, random } = this.#options;
+    const now = clock.now();
+    const settled = group.map((item, at) =>
+      settle(item, verdicts[at] ?? deferred('4.5.0', 'no answer'), { host, tls, now, random }),
+    );
+    return restAtOnce(settled, now).map((result, at) => ({ item: group[at] as QueueItem, result, dsnPassedOn }));
+  }
+
+  async #message(item: QueueItem): Promise<Prepared | undefined> {
+    const { clock, log } = this.#options;
+    const domains = item.signAs ?? [item.sender?.domain ?? this.#options.hostname];
+    const key = JSON.stringify([item.message, item.smtputf8, domains]);
+    for (const [old, { at }] of this.#prepared) {
+      if (this.#prepared.size <= MOST_PREPARED && clock.monotonic() - at < PREPARED_MS) break;
+      this.#prepared.delete(old);
+    }
+    const known = this.#prepared.get(key);
+    const message = known?.message ?? this.#prepare(item, domains);
+    if (known === undefined) this.#prepared.set(key, { at: clock.monotonic(), message });
+    try {
+      return await message;
+    } catch (error) {
+      this.#prepared.delete(key);
+      log.error({ err: error, trace: item.trace }, 'a message could not be read or signed');
+      return undefined;
+    }
+  }
+
+  async #prepare(item: QueueItem, domains: readonly string[]): Promise<Prepared> {
+    const { queue, keys, clock } = this.#options;
+    const found = (await Promise.all(domains.map((domain) => keys(domain)))).flat();
+    return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now());
+  }
+}

@@ -1,0 +1,281 @@
+import type { Log, Meter } from '../log.ts';
+import type { Clock } from './clock.ts';
+import type { Connector } from './connector.ts';
+import { groupRows, type Group } from './groups.ts';
+import { Lane } from './lane.ts';
+import type { RelayLimits } from './limits.ts';
+import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
+import { Places } from './places.ts';
+import { Recorder } from './recorder.ts';
+import { jitter, nextAttempt } from './schedule.ts';
+import type { Sender } from './sender.ts';
+import type { Session } from './session.ts';
+import { triedWith } from './settle.ts';
+
+export interface WorkerOptions {
+  queue: Queue;
+  sender: Sender;
+  connector: Connector;
+  limits: RelayLimits;
+  clock: Clock;
+  random: () => number;
+  log: Log;
+  meter: Meter;
+}
+
+/** The queue is looked at this often even when nothing says that rows are due: clocks jump, wake-ups get lost. */
+const LONGEST_SLEEP = 60_000;
+const SHORTEST_SLEEP = 1000;
+/** After the store has failed. */
+const PAUSE = 5000;
+/** Rows held in memory and not begun. */
+const MOST_HELD = 10_000;
+
+/**
+ * Takes due rows from the queue and sees each to a recorded result. Every destination is a lane with connections of its
+ * own, so that one which is dead or slow only ever holds up itself.
+ */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #places: Places;
+  readonly #recorder: Recorder;
+  /** Rows that are in memory, so that none is taken twice. */
+  readonly #held = new Set<number>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopListening: () => void;
+  #pulling: Promise<void> | undefined;
+  #pullAgain = false;
+  #cancelTimer: () => void = () => undefined;
+  #closing = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#places = new Places(options.limits.connections);
+    this.#recorder = new Recorder(options.queue, options.clock, options.log);
+    this.#stopListening = options.queue.onChange(() => this.pull());
+    this.pull();
+  }
+
+  /** Looks for due rows. Calls that come while it looks are one more look. */
+  pull(): void {
+    if (this.#closing) return;
+    if (this.#pulling !== undefined) {
+      this.#pullAgain = true;
+      return;
+    }
+    this.#cancelTimer();
+    this.#pulling = this.#pull().then((sleep) => {
+      this.#pulling = undefined;
+      if (this.#closing) return;
+      if (this.#pullAgain) return this.pull();
+      this.#cancelTimer = this.#options.clock.after(sleep, () => this.pull());
+    });
+  }
+
+  /** Takes on nothing new and waits for what is on the wire, at most `limits.closing` ms; what is left is "later". */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#stopListening();
+    this.#cancelTimer();
+    for (const lane of this.#lanes.values()) lane.evictAll();
+    const { clock, limits, connector } = this.#options;
+    const cancel = clock.after(limits.closing, () => connector.destroy());
+    await this.#pulling;
+    while (this.#running.size > 0) await Promise.all(this.#running);
+    cancel();
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.beginning));
+    for (const lane of this.#lanes.values()) for (const group of lane.ready.splice(0)) this.#giveBack(group);
+    await this.#recorder.flush();
+  }
+
+  /** Takes rows until there are no more, and answers how long to sleep then, ms. */
+  async #pull(): Promise<number> {
+    const { queue, clock, limits, log } = this.#options;
+    try {
+      for (let more = true; more && !this.#closing && this.#held.size < MOST_HELD;) {
+        this.#pullAgain = false;
+        const busy = [...this.#lanes.values()].filter((lane) => lane.waiting.length > 0);
+        for (const lane of busy) lane.more = true;
+        const rows = await queue.due(clock.now(), limits.batch, busy.map((lane) => lane.domain));
+        const fresh = rows.filter((row) => !this.#held.has(row.id));
+        this.#takeOn(fresh);
+        // A whole batch of one destination may hide rows of others behind it.
+        more = rows.length >= limits.batch && fresh.length > 0;
+      }
+      const next = await queue.nextDue();
+      const wait = next === undefined ? LONGEST_SLEEP : next - clock.now();
+      return Math.min(LONGEST_SLEEP, Math.max(SHORTEST_SLEEP, wait));
+    } catch (error) {
+      log.error({ err: error }, 'the queue could not be read');
+      return PAUSE;
+    }
+  }
+
+  #takeOn(rows: readonly QueueItem[]): void {
+    const touched = new Set<Lane>();
+    for (const row of rows) this.#held.add(row.id);
+    for (const group of groupRows(rows)) {
+      const lane = this.#lane(group[0].domain);
+      lane.waiting.push(group);
+      touched.add(lane);
+    }
+    for (const lane of touched) this.#staff(lane);
+    this.#options.meter.gauge('relay_waiting', this.#held.size);
+  }
+
+  #lane(domain: string): Lane {
+    let lane = this.#lanes.get(domain);
+    if (lane === undefined) this.#lanes.set(domain, (lane = new Lane(domain, this.#options.limits.perDestination)));
+    return lane;
+  }
+
+  /** Gives a lane the connections that its work asks for, as far as there are places. */
+  #staff(lane: Lane): void {
+    lane.wakeIdle();
+    while (lane.wants && !this.#closing && this.#place(lane)) {
+      lane.connections += 1;
+      lane.hungry += 1;
+      const run: Promise<void> = this.#run(lane).finally(() => {
+        this.#running.delete(run);
+      });
+      this.#running.add(run);
+    }
+    this.#options.meter.gauge('relay_connections', this.#places.taken);
+  }
+
+  #place(lane: Lane): boolean {
+    if (this.#places.take(lane)) return true;
+    // The place of an idle connection comes free at once; its end staffs the lanes that wait.
+    for (const other of this.#lanes.values()) if (other !== lane && other.evictIdle()) break;
+    return false;
+  }
+
+  /** One connection's life: group after group until there is nothing more to do. `hungry` counts it on entry. */
+  async #run(lane: Lane): Promise<void> {
+    let session: Session | undefined;
+    try {
+      for (let group = await this.#next(lane, session); group !== undefined; group = await this.#next(lane, session)) {
+        session = await this.#send(lane, group, session);
+        if (this.#places.shouldYield(lane, session?.count ?? Infinity)) break;
+        lane.hungry += 1;
+      }
+    } catch (error) {
+      this.#options.log.error({ err: error, domain: lane.domain }, 'sending failed for a reason of our own');
+    }
+    session?.quit();
+    lane.connections -= 1;
+    this.#places.give(lane);
+    for (const waiting of this.#places.waiting()) this.#staff(waiting);
+    this.#staff(lane);
+    if (lane.empty && !lane.more) this.#forget(lane);
+  }
+
+  #forget(lane: Lane): void {
+    this.#lanes.delete(lane.domain);
+    this.#places.forget(lane);
+  }
+
+  /** The next group to send, recorded as begun, or undefined when this connection is to end. It is hungry no longer then. */
+  async #next(lane: Lane, session: Session | undefined): Promise<Group | undefined> {
+    for (;;) {
+      const group = this.#closing ? undefined : lane.ready.shift();
+      if (group !== undefined || this.#closing) {
+        lane.hungry -= 1;
+        if (group !== undefined && lane.ready.length < lane.connections) void this.#begin(lane);
+        return group;
+      }
+      if (lane.waiting.length > 0 || lane.beginning !== undefined) {
+        await this.#begin(lane);
+      } else {
+        lane.hungry -= 1;
+        if (session?.usable !== true) return undefined;
+        const { clock, limits } = this.#options;
+        if (!(await lane.idle((end) => clock.after(limits.idle, end)))) return undefined;
+      }
+    }
+  }
+
+  /**
+   * Records the attempts of the next groups before any of them is dialed, so that a crash cannot hammer a server. A few
+   * ahead of the connections, so that none of them waits for the disk.
+   */
+  #begin(lane: Lane): Promise<void> {
+    if (lane.beginning !== undefined) return lane.beginning;
+    const groups = lane.waiting.splice(0, 2 * Math.max(1, lane.connections));
+    if (groups.length === 0) return Promise.resolve();
+    lane.beginning = this.#beginGroups(lane, groups).finally(() => {
+      lane.beginning = undefined;
+    });
+    return lane.beginning;
+  }
+
+  async #beginGroups(lane: Lane, groups: readonly Group[]): Promise<void> {
+    const { queue, clock, log, random } = this.#options;
+    const now = clock.now();
+    const rows = groups.flat();
+    try {
+      const begun = new Set(
+        await queue.begin(rows.map((row) => ({ id: row.id, nextAt: retryAt(row, now, random) }))),
+      );
+      for (const row of rows) if (!begun.has(row.id)) this.#held.delete(row.id); // canceled or held meanwhile
+      lane.ready.push(...groupRows(rows.filter((row) => begun.has(row.id))));
+    } catch (error) {
+      log.error({ err: error, domain: lane.domain }, 'attempts could not be recorded, so none is made');
+      for (const row of rows) this.#held.delete(row.id);
+      clock.after(PAUSE, () => this.pull());
+    }
+    if (lane.waiting.length > 0 || !lane.more) return;
+    lane.more = false;
+    this.pull();
+  }
+
+  async #send(lane: Lane, group: Group, session: Session | undefined): Promise<Session | undefined> {
+    const usable = session?.usable === true ? session : undefined;
+    const sent = await this.#options.sender.send(group, usable);
+    this.#learn(lane, sent.trouble);
+    this.#record(group, sent.results, sent.bounces);
+    await this.#recorder.crowded;
+    if (sent.session === undefined || sent.session.count < this.#options.limits.messagesPerConnection) return sent.session;
+    sent.session.quit();
+    return undefined;
+  }
+
+  #learn(lane: Lane, trouble: boolean): void {
+    if (trouble) {
+      lane.shrink();
+      this.#places.disprove(lane);
+      return;
+    }
+    lane.grow();
+    this.#places.prove(lane);
+    this.#staff(lane);
+  }
+
+  #record(group: Group, results: readonly AttemptResult[], bounces: readonly BounceMessage[]): void {
+    const { log, meter } = this.#options;
+    for (const [at, result] of results.entries()) {
+      const { id: _id, ...said } = result;
+      const row = group[at];
+      meter.count('relay_attempts_total', { outcome: result.outcome });
+      log.info({ trace: row?.trace, attempt: (row?.attempts ?? 0) + 1, ...said }, `relay: ${result.outcome}`);
+    }
+    for (const bounce of bounces) meter.count('relay_reports_total', { kind: bounce.kind });
+    const now = this.#options.clock.now();
+    const atOnce = results.some((result) => result.outcome === 'deferred' && result.nextAt <= now);
+    this.#recorder.add(results, bounces, () => {
+      for (const row of group) this.#held.delete(row.id);
+      if (atOnce) this.pull();
+    });
+  }
+
+  #giveBack(group: Group): void {
+    this.#record(group, this.#options.sender.untried(group, 'this server was stopped before it could try'), []);
+  }
+}
+
+/** When a row is due if this attempt never reports back. */
+function retryAt(row: QueueItem, now: number, random: () => number): number {
+  const tried = triedWith(row);
+  return nextAttempt({ ...tried, lifetime: Infinity }, now, jitter(random)) ?? now + PAUSE;
+}

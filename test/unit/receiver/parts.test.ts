@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { Admission, isLoopback, networkOf } from '../../../mail/receiver/admission.ts';
+import { commands } from '../../../mail/receiver/commands/index.ts';
+import { isOverdue, type Waiting } from '../../../mail/receiver/deadline.ts';
+import { defaultLimits } from '../../../mail/receiver/options.ts';
+import { receivedField, type Hop } from '../../../mail/receiver/received.ts';
+import { traceId } from '../../../mail/receiver/trace-id.ts';
+
+describe('Received', () => {
+  const hop: Hop = {
+    id: 'abc',
+    helo: 'client.example',
+    ip: '192.0.2.1',
+    hostname: 'mx.box.test',
+    extended: true,
+    tls: false,
+    authenticated: false,
+    smtputf8: false,
+    recipient: undefined,
+    at: Date.UTC(2026, 10, 20, 10, 5, 9),
+  };
+
+  test('is a folded field by RFC 5321 4.4', () => {
+    expect(receivedField({ ...hop, recipient: { local: 'a b', domain: 'box.test' } })).toBe(
+      'Received: from client.example ([192.0.2.1])\r\n' +
+        '\tby mx.box.test with ESMTP id abc\r\n' +
+        '\tfor <"a b"@box.test>;\r\n' +
+        '\tFri, 20 Nov 2026 10:05:09 +0000\r\n',
+    );
+    expect(receivedField(hop)).not.toContain('for <');
+    expect(receivedField({ ...hop, ip: '2001:db8::1' })).toContain('([IPv6:2001:db8::1])');
+  });
+
+  test.each<[Partial<Hop>, string]>([
+    [{ extended: false, tls: true }, 'SMTP'],
+    [{}, 'ESMTP'],
+    [{ tls: true }, 'ESMTPS'],
+    [{ authenticated: true }, 'ESMTPA'],
+    [{ tls: true, authenticated: true }, 'ESMTPSA'],
+    [{ smtputf8: true }, 'UTF8SMTP'],
+    [{ smtputf8: true, tls: true, authenticated: true }, 'UTF8SMTPSA'],
+  ])('%j with %s', (facts, protocol) => {
+    expect(receivedField({ ...hop, ...facts })).toContain(` with ${protocol} id abc`);
+  });
+});
+
+describe('who is counted with whom', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1', true],
+    ['192.0.2.1', '192.0.2.2', false],
+    ['192.0.2.1', '::ffff:192.0.2.1', true],
+    ['2001:db8::1', '2001:db8::ffff:1', true],
+    ['2001:db8::1', '2001:db8:0:1::1', false],
+  ])('%s and %s', (a, b, same) => expect(networkOf(a) === networkOf(b)).toBe(same));
+
+  test.each([
+    ['127.0.0.1', true],
+    ['127.9.9.9', true],
+    ['::1', true],
+    ['::ffff:127.0.0.1', true],
+    ['10.0.0.1', false],
+    ['not an address', false],
+  ])('%s is loopback: %s', (ip, loopback) => expect(isLoopback(ip)).toBe(loopback));
+
+  test('who leaves makes room, and nothing is remembered of them', () => {
+    const admission = new Admission({ connections: 10, connectionsPerIp: 2, stress: 0.8 });
+    const enter = (ip: string) => admission.enter(ip, false);
+    expect([enter('2001:db8::1'), enter('2001:db8::2'), enter('2001:db8::3')]).toEqual(['in', 'in', 'too-many']);
+    admission.leave('2001:db8::9');
+    expect(enter('2001:db8::3')).toBe('in');
+    for (let i = 0; i < 8; i += 1) expect(enter(`192.0.2.${i}`)).toBe('in');
+    expect([enter('192.0.2.100'), admission.enter('192.0.2.100', true), admission.stressed]).toEqual([
+      'full',
+      'in',
+      true,
+    ]);
+  });
+});
+
+describe('who is waited for too long', () => {
+  const command = { for: 'command', since: 0, connected: 0, trusted: false } as const;
+  test.each<[Waiting, number, boolean, boolean]>([
+    [command, 300_000, false, false],
+    [command, 300_001, false, true],
+    [command, 10_001, true, true],
+    [{ ...command, since: 1_790_000 }, 1_800_001, false, true],
+    [{ ...command, since: 1_790_000, trusted: true }, 1_800_001, false, false],
+    [{ for: 'handshake', since: 0 }, 15_000, false, false],
+    [{ for: 'handshake', since: 0 }, 15_001, false, true],
+    [{ for: 'octets', since: 0, octets: 0 }, 300_001, false, true],
+    [{ for: 'octets', since: 0, octets: 5000 }, 310_000, false, false],
+    [{ for: 'octets', since: 0, octets: 5000 }, 310_001, false, true],
+    [{ for: 'octets', since: 0, octets: 5000 }, 20_001, true, true],
+    [{ for: 'reader', since: 0 }, 60_001, false, true],
+    [{ for: 'end', since: 0 }, 5001, false, true],
+    [{ for: 'us' }, 1e9, true, false],
+  ])('%j at %d, stressed: %s', (waiting, now, stressed, overdue) => {
+    expect(isOverdue(waiting, now, defaultLimits, stressed)).toBe(overdue);
+  });
+});
+
+test('ids are twenty letters and digits, and never twice', () => {
+  const ids = Array.from({ length: 10_000 }, traceId);
+  expect(ids.every((id) => /^[a-z2-7]{20}$/.test(id))).toBe(true);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('each command is known by its own name', () => {
+  expect([...commands.keys()].sort().join(' ')).toBe(
+    'AUTH BDAT DATA EHLO EXPN HELO HELP MAIL NOOP QUIT RCPT RSET STARTTLS VRFY',
+  );
+  for (const [name, command] of commands) expect(command.name).toBe(name);
+});

@@ -68,9 +68,9 @@ function readMailboxes(raw: string): Address[] | string {
   if (raw.length > FIELD_MAX) return 'is too long';
   const octets = Buffer.from(raw.replace(/\r\n(?=[ \t])/g, ''), 'latin1');
   if (!isUtf8(octets)) return 'is neither ASCII nor UTF-8';
-  const text = octets.toString('utf8').trim();
-  if (text === '') return 'is empty';
+  const text = octets.toString('utf8');
   if (/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/.test(text)) return 'holds control characters';
+  if (text.trim() === '') return 'is empty';
   const members = splitMembers(text);
   if (typeof members === 'string') return members;
   const found: Address[] = [];

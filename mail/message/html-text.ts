@@ -42,12 +42,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** The words of an HTML text, about `enough` characters of them: for a preview, not for display. One pass, no tree. */
 export function htmlText(html: string, enough: number): string {
   let out = '';
+  let blank = true;
   for (let at = 0; at < html.length && out.length < enough;) {
     const open = html.indexOf('<', at);
-    if (open < 0) return out + entities(html.slice(at));
-    out += `${entities(html.slice(at, open).replace(/\s+/g, ' '))} `;
-    if (out.trim() === '') out = '';
-    at = afterTag(html, open);
+    const end = open < 0 ? html.length : open;
+    const tag = /[a-z/!?]/i.test(html[open + 1] ?? ''); // "a < b" has none
+    const words = entities(html.slice(at, end)).replace(/\s+/g, ' ') + (open < 0 ? '' : tag ? ' ' : '<');
+    // Tables are blanks between tags for pages on end.
+    const seen: string = blank ? words.trimStart() : words;
+    if (seen !== '') blank = seen.endsWith(' ');
+    out += seen;
+    at = open < 0 ? html.length : tag ? afterTag(html, open) : open + 1;
   }
   return out;
 }
@@ -64,7 +69,6 @@ function entities(text: string): string {
 function afterTag(html: string, open: number): number {
   if (html.startsWith('<!--', open)) return past(html, '-->', open + 4);
   const name = /^[a-z]+/.exec(html.slice(open + 1, open + 12).toLowerCase())?.[0] ?? '';
-  if (!/[a-z/!?]/i.test(html[open + 1] ?? '')) return open + 1; // "a < b"
   const close = past(html, '>', open + 1);
   return UNSEEN.includes(name) ? unseenEnd(html, name, close) : close;
 }

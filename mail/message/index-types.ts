@@ -47,8 +47,9 @@ export interface MessageIndex {
   received: number;
   /**
    * A limit of limits.ts was passed and something is simplified; size, headerLength and line counts stay exact.
-   * Depth, number of parts, header size, number of fields, boundary length, size of the structure: the whole message is
-   * shown as a single text/plain part. A field that is too long is cut; addresses beyond the limit are left out.
+   * Too many parts or fields, too large a header, structure or boundary: a message with parts is shown as one text/plain
+   * part over its whole body. Too deep: the innermost multipart that is left is shown as one text/plain part, an
+   * attached message as one application/octet-stream. A field that is too long is cut; addresses beyond are left out.
    */
   flattened: boolean;
 }

@@ -132,7 +132,7 @@ export class MessageIndexer {
     const index = this.#tree.boundaries.get(text);
     if (index !== undefined) this.#cut(bytes, start, index, lf + 1, false);
     else {
-      const closing = text.endsWith('--') ? this.#tree.boundaries.get(text.slice(0, -2)) : undefined;
+      const closing = text.endsWith('--') ? this.#tree.boundaries.get(text.slice(0, -2).trimEnd()) : undefined;
       if (closing === undefined) return false;
       this.#cut(bytes, start, closing, lf + 1, true);
     }
@@ -233,6 +233,7 @@ export class MessageIndexer {
   #open(node: PartNode): void {
     const boundary = boundaryOf(node.header);
     if (boundary === undefined && !isOpenMessage(node.header)) this.#capture.begin(node);
+    else if (this.#tree.isTooDeep()) this.#tree.flattened = true;
     else if (!this.#tree.hasRoom() || (boundary?.length ?? 0) > LIMITS.boundary) this.#flatten();
     else if (boundary === undefined) this.#begin(node.bodyStart);
     else this.#tree.watch(boundary);

@@ -8,8 +8,11 @@ export const LIMITS = {
   fields: 1000,
   /** Addresses of all address fields together. */
   addresses: 2000,
-  /** Multiparts and attached messages inside each other. */
-  depth: 50,
+  /**
+   * Multiparts and attached messages inside each other. Real mail stays below ten; imapflow gives up on a mailbox in
+   * which one answer holds more than 25 parentheses inside each other, so a stranger could close it with one message.
+   */
+  depth: 20,
   parts: 1000,
   /** RFC 2046 5.1.1 allows 70 characters; senders do not always obey. */
   boundary: 200,

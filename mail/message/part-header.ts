@@ -1,5 +1,5 @@
 import { unfold, type Field } from './header.ts';
-import { parameter, parseParameters, type Parameterized } from './parameters.ts';
+import { decodedParameter, parameter, parseParameters, type Parameterized } from './parameters.ts';
 
 /** What the Content fields of one part say, read as latin1. Type, encoding and disposition are in lower case. */
 export interface PartHeader {
@@ -77,12 +77,16 @@ function encodingName(field: string | undefined): string {
 function dispositionOf(field: string | undefined): Parameterized | undefined {
   if (field === undefined) return undefined;
   const { value, params } = parseParameters(field);
-  return value === '' ? undefined : { value: value.toLowerCase(), params };
+  if (value === '' && params.length === 0) return undefined;
+  // RFC 2183 2.8: a word that is not understood means attachment, and so does none.
+  return { value: value === '' ? 'attachment' : value.toLowerCase(), params };
 }
 
 /** The boundary of a multipart, or undefined when it has none that could ever match. */
 export function boundaryOf(part: PartHeader): string | undefined {
-  const boundary = part.type === 'multipart' ? parameter(part.params, 'boundary')?.trimEnd() : undefined;
+  if (part.type !== 'multipart') return undefined;
+  // As written, not decoded, unless it comes in the pieces of RFC 2231.
+  const boundary = (parameter(part.params, 'boundary') ?? decodedParameter(part.params, 'boundary')).trimEnd();
   return boundary === '' ? undefined : boundary;
 }
 

@@ -66,9 +66,13 @@ export class PartTree {
     return node;
   }
 
-  /** True when a container may be opened in the innermost part, and one more part made. */
   hasRoom(): boolean {
-    return this.#stack.length <= LIMITS.depth && this.nodes.length < LIMITS.parts;
+    return this.nodes.length < LIMITS.parts;
+  }
+
+  /** The innermost part may not be opened: it would be the first inside too many others. */
+  isTooDeep(): boolean {
+    return this.#stack.length > LIMITS.depth;
   }
 
   /** The innermost open part is a multipart: its delimiters are looked for from here on. */

@@ -195,6 +195,7 @@ function structures(): Sample[] {
     ['message as the whole body', ...whole('message/rfc822', innerMixed)],
     ['forward of a forward', ...whole('message/rfc822', chain(1))],
     ['five messages in each other', ...whole('message/rfc822', chain(5))],
+    ['twenty messages in each other', ...whole('message/rfc822', chain(19))],
     [
       'attached message in base64',
       ...whole(

@@ -20,114 +20,98 @@ const VERBS =
 const WORDS = VERBS.split(' ');
 const UIDS = ['UID FETCH', 'UID STORE', 'UID COPY', 'UID MOVE', 'UID EXPUNGE', 'UID SEARCH'];
 const PIECES = [
-  ...[
-    '1',
-    '1:*',
-    '*',
-    '0',
-    '4294967295',
-    '4294967296',
-    '2,1:3,*:1',
-    '1:*,'.repeat(200),
-    '(',
-    ')',
-    '((((((((',
-    '"',
-    '"a',
-    '\\',
-  ],
-  ...[
-    'INBOX',
-    'inbox/x',
-    '"a b"',
-    '&AOQ-',
-    '&',
-    '&&&',
-    '"%"',
-    '*',
-    '%%%*%*',
-    'a/b/c',
-    '//',
-    '""',
-    '{0}',
-    '{3+}\r\nabc',
-    '{3}',
-  ],
-  ...[
-    '{40+}',
-    '{-1}',
-    '{1x}',
-    '~{3}',
-    '{99999999999999999999}',
-    '{4294967295}',
-    '{200000+}\r\n',
-    'NIL',
-    '()',
-    '(\\Seen)',
-    '\\Seen',
-  ],
-  ...[
-    'FLAGS',
-    '+FLAGS',
-    '-FLAGS.SILENT',
-    '(FLAGS UID)',
-    'FULL',
-    'ALL',
-    'BODY[]',
-    'BODY.PEEK[1.2.MIME]<0.10>',
-    'BODY[HEADER.FIELDS (A B)]',
-  ],
-  ...[
-    'BODY[',
-    ']',
-    '<0.0>',
-    '<0.4294967295>',
-    'ENVELOPE',
-    'BODYSTRUCTURE',
-    'RFC822',
-    'RFC822.SIZE',
-    'INTERNALDATE',
-    'BINARY[1]',
-  ],
-  ...[
-    'CHARSET',
-    'UTF-8',
-    'KOI8-R',
-    'RETURN',
-    '(MIN MAX COUNT ALL)',
-    'NOT',
-    'OR',
-    'OR '.repeat(300),
-    'TEXT',
-    'HEADER',
-    'SUBJECT',
-    'KEYWORD',
-  ],
-  ...[
-    'BEFORE',
-    '1-Jan-2026',
-    '31-Feb-2026',
-    '"17-Jul-1996 02:44:25 -0700"',
-    'UNSEEN',
-    'LARGER',
-    'UID',
-    'SINCE',
-    'OLDER',
-    'DONE',
-  ],
-  ...[
-    '(MESSAGES UIDNEXT)',
-    'RETURN (STATUS (UNSEEN))',
-    '(SUBSCRIBED)',
-    '(USE (\\Sent))',
-    'PLAIN',
-    'AG1lAGE=',
-    '=',
-    '\xe4\xf6',
-    '\0',
-    '\r',
-    '\x7f',
-  ],
+  '1',
+  '1:*',
+  '*',
+  '0',
+  '4294967295',
+  '4294967296',
+  '2,1:3,*:1',
+  '1:*,'.repeat(200),
+  '(',
+  ')',
+  '((((((((',
+  '"',
+  '"a',
+  '\\',
+  'INBOX',
+  'inbox/x',
+  '"a b"',
+  '&AOQ-',
+  '&',
+  '&&&',
+  '"%"',
+  '*',
+  '%%%*%*',
+  'a/b/c',
+  '//',
+  '""',
+  '{0}',
+  '{3+}\r\nabc',
+  '{3}',
+  '{40+}',
+  '{-1}',
+  '{1x}',
+  '~{3}',
+  '{99999999999999999999}',
+  '{4294967295}',
+  '{200000+}\r\n',
+  'NIL',
+  '()',
+  '(\\Seen)',
+  '\\Seen',
+  'FLAGS',
+  '+FLAGS',
+  '-FLAGS.SILENT',
+  '(FLAGS UID)',
+  'FULL',
+  'ALL',
+  'BODY[]',
+  'BODY.PEEK[1.2.MIME]<0.10>',
+  'BODY[HEADER.FIELDS (A B)]',
+  'BODY[',
+  ']',
+  '<0.0>',
+  '<0.4294967295>',
+  'ENVELOPE',
+  'BODYSTRUCTURE',
+  'RFC822',
+  'RFC822.SIZE',
+  'INTERNALDATE',
+  'BINARY[1]',
+  'CHARSET',
+  'UTF-8',
+  'KOI8-R',
+  'RETURN',
+  '(MIN MAX COUNT ALL)',
+  'NOT',
+  'OR',
+  'OR '.repeat(300),
+  'TEXT',
+  'HEADER',
+  'SUBJECT',
+  'KEYWORD',
+  'BEFORE',
+  '1-Jan-2026',
+  '31-Feb-2026',
+  '"17-Jul-1996 02:44:25 -0700"',
+  'UNSEEN',
+  'LARGER',
+  'UID',
+  'SINCE',
+  'OLDER',
+  'DONE',
+  '(MESSAGES UIDNEXT)',
+  'RETURN (STATUS (UNSEEN))',
+  '(SUBSCRIBED)',
+  '(USE (\\Sent))',
+  'PLAIN',
+  'AG1lAGE=',
+  '=',
+  '\xe4\xf6',
+  '\0',
+  '\r',
+  '\x7f',
 ];
 
 /** One line after its tag: mostly something like a command, a little broken. */
@@ -168,6 +152,8 @@ const STATES: Record<string, readonly string[]> = {
 
 // Fills any small literal that the line may have announced, and ends IDLE and AUTHENTICATE.
 const FILLER = 'pad NOOP\r\n'.repeat(8);
+/** Fills a large one, in few commands. */
+const LARGE_FILLER = `pad ${'X'.repeat(1000)}\r\n`.repeat(250);
 
 /**
  * Says `lines` lines of nonsense from each state and answers those that got neither a tagged answer nor a BYE: none.
@@ -200,16 +186,14 @@ async function reopen(world: ImapWorld, old: ImapClient | undefined, commands: r
 async function answered(client: ImapClient, line: string, count: number): Promise<boolean> {
   const ours = `f${count} `;
   const last = `z${count} `;
-  client.send(`${ours}${line}\r\n${FILLER}${last}NOOP\r\n`);
-  // A literal that is longer than the filler has swallowed the last command: feed it, within reason.
-  let fed = 0;
-  const feeder = setInterval(() => {
-    fed += 1;
-    if (fed > 50) client.socket.destroy();
-    else client.send(`${FILLER.repeat(2500)}${last}NOOP\r\n`);
-  }, 10);
+  const filler = /\{\d{3,}\+?\}/.test(line) ? LARGE_FILLER : FILLER;
+  client.send(`${ours}${line}\r\n${filler}${last}NOOP\r\n`);
+  // A literal that is longer still may have swallowed the last command: a mutation made it, and nobody fills it.
+  const patience = setTimeout(() => client.socket.destroy(), 5000);
   const lines = await client.until((each) => each.startsWith(last) || each === `${ours}OK Begin TLS now`);
-  clearInterval(feeder);
-  if (lines.some((each) => each.endsWith('OK Begin TLS now'))) client.socket.destroy();
-  return fed > 50 ? /\{\d{5,}\+\}/.test(line) : lines.some((each) => each.startsWith(ours) || each.startsWith('* BYE'));
+  clearTimeout(patience);
+  const tls = lines.at(-1) === `${ours}OK Begin TLS now`;
+  if (tls) client.socket.destroy();
+  const endless = lines.at(-1) === '(closed)' && /\{\d{6,}\+\}/.test(line);
+  return tls || endless || lines.some((each) => each.startsWith(ours) || each.startsWith('* BYE'));
 }

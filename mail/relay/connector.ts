@@ -55,7 +55,10 @@ export class Connector {
     if (policy === undefined) return { verdict: deferred('4.7.0', 'the TLS policy is not known now'), host: undefined };
     const allowed = destination.hosts.filter((host) => policy.allows?.(host) ?? true);
     if (allowed.length === 0) {
-      return { verdict: deferred('4.7.0', `no mail server of ${domain} is one that its policy names`), host: undefined };
+      return {
+        verdict: deferred('4.7.0', `no mail server of ${domain} is one that its policy names`),
+        host: undefined,
+      };
     }
     return this.#tryHosts(allowed, policy);
   }

@@ -58,7 +58,8 @@ export class HostMemory {
     const last = this.#rests.get(name);
     const running = last !== undefined && last.until > this.#monotonic();
     // Two connections that fail at the same time are one failure.
-    const length = last === undefined ? this.#length.first : Math.min(this.#length.most, last.length * (running ? 1 : 2));
+    const length =
+      last === undefined ? this.#length.first : Math.min(this.#length.most, last.length * (running ? 1 : 2));
     this.#rests.delete(name);
     this.#rests.set(name, { until: this.#monotonic() + length, length, why });
     for (const oldest of this.#rests.keys()) {

@@ -70,7 +70,8 @@ export class Places {
   /** True when a connection that has sent `sent` messages should make place for a destination that has none. */
   shouldYield(lane: Lane, sent: number): boolean {
     if (this.#queue.size === 0 || (lane.connections === 1 && sent < TURN)) return false;
-    for (const other of this.#queue) if (other.connections === 0 && other.work > 0 && this.#couldUse(other)) return true;
+    for (const other of this.#queue)
+      if (other.connections === 0 && other.work > 0 && this.#couldUse(other)) return true;
     return false;
   }
 

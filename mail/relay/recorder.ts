@@ -60,7 +60,10 @@ export class Recorder {
       try {
         return await this.#queue.finish(results, bounces);
       } catch (error) {
-        this.#log.error({ err: error, results: results.length, tries }, 'results of delivery attempts were not recorded');
+        this.#log.error(
+          { err: error, results: results.length, tries },
+          'results of delivery attempts were not recorded',
+        );
         await new Promise<void>((resolve) => this.#clock.after(RETRY_MS, resolve));
       }
     }

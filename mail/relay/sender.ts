@@ -149,8 +149,8 @@ export class Sender {
   }
 
   async #prepare(item: QueueItem, domains: readonly string[]): Promise<Prepared> {
-    const { queue, keys, clock } = this.#options;
-    const found = (await Promise.all(domains.map((domain) => keys(domain)))).flat();
+    const { queue, clock } = this.#options;
+    const found = (await Promise.all(domains.map((domain) => this.#options.keys(domain)))).flat();
     return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now());
   }
 }

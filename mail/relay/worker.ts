@@ -84,7 +84,7 @@ export class Worker {
     await this.#pulling;
     while (this.#running.size > 0) await Promise.all(this.#running);
     cancel();
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.beginning));
+    for (const lane of this.#lanes.values()) await lane.beginning;
     for (const lane of this.#lanes.values()) for (const group of lane.ready.splice(0)) this.#giveBack(group);
     await this.#recorder.flush();
   }
@@ -97,7 +97,11 @@ export class Worker {
         this.#pullAgain = false;
         const busy = [...this.#lanes.values()].filter((lane) => lane.waiting.length > 0);
         for (const lane of busy) lane.more = true;
-        const rows = await queue.due(clock.now(), limits.batch, busy.map((lane) => lane.domain));
+        const rows = await queue.due(
+          clock.now(),
+          limits.batch,
+          busy.map((lane) => lane.domain),
+        );
         const fresh = rows.filter((row) => !this.#held.has(row.id));
         this.#takeOn(fresh);
         // A whole batch of one destination may hide rows of others behind it.
@@ -215,9 +219,7 @@ export class Worker {
     const now = clock.now();
     const rows = groups.flat();
     try {
-      const begun = new Set(
-        await queue.begin(rows.map((row) => ({ id: row.id, nextAt: retryAt(row, now, random) }))),
-      );
+      const begun = new Set(await queue.begin(rows.map((row) => ({ id: row.id, nextAt: retryAt(row, now, random) }))));
       for (const row of rows) if (!begun.has(row.id)) this.#held.delete(row.id); // canceled or held meanwhile
       lane.ready.push(...groupRows(rows.filter((row) => begun.has(row.id))));
     } catch (error) {
@@ -236,7 +238,8 @@ export class Worker {
     this.#learn(lane, sent.trouble);
     this.#record(group, sent.results, sent.bounces);
     await this.#recorder.crowded;
-    if (sent.session === undefined || sent.session.count < this.#options.limits.messagesPerConnection) return sent.session;
+    if (sent.session === undefined || sent.session.count < this.#options.limits.messagesPerConnection)
+      return sent.session;
     sent.session.quit();
     return undefined;
   }

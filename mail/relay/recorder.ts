@@ -3,8 +3,15 @@ import type { Clock } from './clock.ts';
 import type { AttemptResult, BounceMessage, Queue } from './needs.ts';
 
 const RETRY_MS = 5000;
-/** Rows whose results wait; beyond, nothing new is sent until the store has caught up. */
-const MOST_WAITING = 2000;
+/** Groups whose results wait; beyond, nothing new is sent until the store has caught up. */
+const MOST_WAITING = 1000;
+
+/** What one group came to: its results and reports are one commit. */
+interface Ended {
+  results: readonly AttemptResult[];
+  bounces: readonly BounceMessage[];
+  written: () => void;
+}
 
 /**
  * Writes results to the queue: what comes in while one write is under way goes into the next one. A write that fails is
@@ -14,10 +21,9 @@ export class Recorder {
   readonly #queue: Queue;
   readonly #clock: Clock;
   readonly #log: Log;
-  #results: AttemptResult[] = [];
-  #bounces: BounceMessage[] = [];
-  #written: (() => void)[] = [];
+  #waiting: Ended[] = [];
   #writing: Promise<void> | undefined;
+  #closing = false;
 
   constructor(queue: Queue, clock: Clock, log: Log) {
     this.#queue = queue;
@@ -25,47 +31,53 @@ export class Recorder {
     this.#log = log;
   }
 
-  /** Takes the results of one group and its reports: they are one commit. `written` is called after it. */
+  /** Takes what a group came to. `written` is called after the commit. */
   add(results: readonly AttemptResult[], bounces: readonly BounceMessage[], written: () => void): void {
-    this.#results.push(...results);
-    this.#bounces.push(...bounces);
-    this.#written.push(written);
+    this.#waiting.push({ results, bounces, written });
     this.#writing ??= this.#write();
   }
 
   /** Something to wait for before more is sent, or undefined when the store keeps up. */
   get crowded(): Promise<void> | undefined {
-    return this.#results.length > MOST_WAITING ? this.#writing : undefined;
+    return this.#waiting.length > MOST_WAITING ? this.#writing : undefined;
   }
 
-  /** Resolves when everything is written. */
-  async flush(): Promise<void> {
+  /** Writes what is left. What the store does not take now is let go: those rows come back by the time begun with. */
+  async close(): Promise<void> {
+    this.#closing = true;
     while (this.#writing !== undefined) await this.#writing;
   }
 
   async #write(): Promise<void> {
     // Let the results of this turn of the loop come together.
     await Promise.resolve();
-    while (this.#results.length > 0) {
-      const [results, bounces, written] = [this.#results, this.#bounces, this.#written];
-      [this.#results, this.#bounces, this.#written] = [[], [], []];
-      await this.#finish(results, bounces);
-      for (const call of written) call();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      if (await this.#finish(batch)) continue;
+      // One result that the store will not have must not keep the others from being written.
+      const refused: Ended[] = [];
+      for (const ended of batch) if (batch.length === 1 || !(await this.#finish([ended]))) refused.push(ended);
+      if (refused.length === 0) continue;
+      if (this.#closing) break;
+      await new Promise<void>((resolve) => this.#clock.after(RETRY_MS, resolve));
+      this.#waiting.unshift(...refused);
     }
     this.#writing = undefined;
   }
 
-  async #finish(results: readonly AttemptResult[], bounces: readonly BounceMessage[]): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#queue.finish(results, bounces);
-      } catch (error) {
-        this.#log.error(
-          { err: error, results: results.length, tries },
-          'results of delivery attempts were not recorded',
-        );
-        await new Promise<void>((resolve) => this.#clock.after(RETRY_MS, resolve));
-      }
+  async #finish(batch: readonly Ended[]): Promise<boolean> {
+    const results = batch.flatMap((ended) => ended.results);
+    try {
+      await this.#queue.finish(
+        results,
+        batch.flatMap((ended) => ended.bounces),
+      );
+    } catch (error) {
+      this.#log.error({ err: error, results: results.length }, 'results of delivery attempts were not recorded');
+      return false;
     }
+    for (const { written } of batch) written();
+    return true;
   }
 }

@@ -86,7 +86,7 @@ export class Worker {
     cancel();
     for (const lane of this.#lanes.values()) await lane.beginning;
     for (const lane of this.#lanes.values()) for (const group of lane.ready.splice(0)) this.#giveBack(group);
-    await this.#recorder.flush();
+    await this.#recorder.close();
   }
 
   /** Takes rows until there are no more, and answers how long to sleep then, ms. */

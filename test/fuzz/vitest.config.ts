@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** Long runs of nonsense: `npm run test:fuzz`. The seed is printed; FUZZ_SEED repeats a run, FUZZ_LINES makes it longer. */
+export default defineConfig({
+  test: {
+    include: ['test/fuzz/**/*.test.ts'],
+    reporters: ['default', './test/support/closing-line.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 3_600_000,
+  },
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { PATIENT } from '../../support/imap-fuzz.ts';
+import { imapWorld } from '../../support/imap-world.ts';
+
+/** What is sent after the tag, and how the tagged answer begins. CVE-2024-34055, CVE-2025-61600. */
+const AFTER_LOGIN: [string, string, string][] = [
+  ['10,000 literals', `SEARCH ${'SUBJECT {1+}\r\na '.repeat(10_000)}ALL`, 't BAD'],
+  ['OR nested 10,000 deep', `SEARCH ${'OR '.repeat(10_000)}ALL`, 't BAD'],
+  ['NOT nested 10,000 deep', `SEARCH ${'NOT '.repeat(10_000)}ALL`, 't BAD'],
+  ['10,000 open lists', `SEARCH ${'('.repeat(10_000)}`, 't BAD'],
+  ['a set of 60 kB', `UID FETCH ${'1:*,'.repeat(15_000)}1 (UID)`, 't OK'],
+  ['a line over 64 KiB', `UID FETCH ${'1:*,'.repeat(30_000)}1 (UID)`, 't BAD [TOOBIG]'],
+  ['numbers beyond all messages', 'FETCH 1:4294967295 BODY[]<0.4294967295>', 't BAD'],
+  ['UIDs and octets beyond all', 'UID FETCH 1:4294967295 BODY.PEEK[]<0.4294967295>', 't OK'],
+  ['a part that is not there', 'UID FETCH 1 BODY.PEEK[1.2.3.4.5.6.7.8.9.10.11.12]', 't OK'],
+  ['a pattern of 200 wildcards', `LIST "" "${'*%'.repeat(100)}x"`, 't OK'],
+  ['200 patterns', `LIST "" (${'"*a*b*c" '.repeat(200).trim()})`, 't BAD'],
+  ['a literal beyond all numbers', 'LOGIN {99999999999999999999}', 't BAD'],
+  ['a literal of 4 GB', 'APPEND INBOX {4294967295}', 't NO [TOOBIG]'],
+  ['a name of 10 kB', `CREATE ${'a'.repeat(10_000)}`, 't BAD'],
+  ['a name 200 levels deep', `CREATE ${'a/'.repeat(200)}a`, 't BAD'],
+];
+
+test.each(AFTER_LOGIN)('%s', async (_, command, answer) => {
+  await using world = await imapWorld({ limits: PATIENT });
+  world.store.deliver('INBOX', 'Subject: a\n\nb\n');
+  const client = await world.client('INBOX');
+  const began = process.cpuUsage();
+  const lines = await client.command(command);
+  const { user, system } = process.cpuUsage(began);
+  expect(lines.at(-1)?.slice(0, answer.length)).toBe(answer);
+  expect((user + system) / 1e6).toBeLessThan(1);
+  const [after] = (await client.command('NOOP', 'after')).slice(-1);
+  expect(after).toBe('after OK Nothing done');
+  expect(world.faults).toEqual([]);
+});
+
+test.each([
+  ['a line without an end', `a NOOP ${'('.repeat(100_000)}`],
+  ['a literal that is not asked for, of 1 GB', 'a LOGIN {1000000000+}\r\n'],
+  ['a line without an end where a response is due', `a AUTHENTICATE PLAIN\r\n${'A'.repeat(20_000)}`],
+])('before login: %s', async (_, sent) => {
+  await using world = await imapWorld();
+  const client = await world.connect();
+  client.send(sent);
+  const lines = await client.until((line) => line.startsWith('* BYE') || / BAD /.test(line));
+  expect(lines.at(-1)).toMatch(/^(?:\* BYE|a BAD|\* BAD) /);
+});

@@ -13,6 +13,8 @@ const LONGEST_STOP_MS = 29_000;
 export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const settings = loadSettings(env, args, process.stdout.isTTY);
   if ('problem' in settings) return complain(settings.problem, 2);
+  // What this process writes is its own: database, keys, mail.
+  process.umask(0o077);
   const log = openLog({ level: settings.logLevel, format: settings.logFormat, colors: process.stdout.isTTY });
   const fatal = (error: Error): void => {
     log.error({ err: error }, 'the store failed: ending now, a restart recovers what was committed');

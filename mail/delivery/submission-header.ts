@@ -20,6 +20,12 @@ export class SubmissionHeader {
     this.#stamp = stamp;
   }
 
+  /** Domains of the From addresses, each once. */
+  get authorDomains(): string[] {
+    const { authors } = this;
+    return authors.kind === 'authors' ? [...new Set(authors.from.map((address) => address.domain))] : [];
+  }
+
   /** What may be kept now. */
   push(chunk: Buffer): Buffer | undefined {
     if (!this.#open) return chunk;

@@ -18,6 +18,8 @@ export interface Outgoing {
   eightBit: boolean;
   ret: string;
   envid: string;
+  /** Domains of the authors, which were checked: their keys sign it, so that it passes DMARC. */
+  signAs: readonly string[];
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
   elsewhere: readonly NewQueueRow[];
@@ -40,11 +42,11 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<num
   const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
   await note(tx, mail.trace, 'submitted', mail.account, { from: mail.sender, to, size: mail.index.size }, stamp);
   if (mail.elsewhere.length === 0) return [];
-  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid } = mail;
+  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs } = mail;
   const size = mail.index.size;
   return enqueue(
     tx,
-    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, size },
+    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, size },
     mail.elsewhere,
     mail.hold,
     stamp,

@@ -16,7 +16,7 @@ import {
 } from '../store/mailbox.ts';
 import type { MailStore } from '../store/store.ts';
 import type { AppendOutcome, AppendSink, ContentRef, FlagSet, ImapStore, MailboxView, MessageRow } from './needs.ts';
-import { glance } from './search/evaluate.ts';
+import { glance, mergeUids } from './search/evaluate.ts';
 import type { SearchProgram } from './search/program.ts';
 import { imapSearch } from './search/query.ts';
 
@@ -151,14 +151,12 @@ export class StoreBackend implements ImapStore {
     return new AppendedMessage(this.#store, this.#account, this.#clock, size);
   }
 
-  async search(mailbox: number, view: MailboxView, program: unknown): Promise<Uint32Array> {
-    const plan = program as SearchProgram;
+  async search(mailbox: number, view: MailboxView, plan: SearchProgram): ReturnType<ImapStore['search']> {
     const { found, open } = glance(plan, view.uids, view.length, view);
     if (open.uids.length === 0) return found;
     const input = { mailbox, program: plan, open, blobs: this.#store.files.directory, now: this.#clock() };
     const outcome = await this.#store.scan(imapSearch, input);
-    if (outcome.kind === 'too-long') throw new StoreBusy('queue', 'The search took too long, narrow it down');
-    return merge(found, outcome.uids);
+    return outcome.kind === 'too-long' ? outcome : mergeUids(found, outcome.uids);
   }
 
   /** One short command goes with everybody's; long work waits in the second lane, a slice a batch. */
@@ -251,11 +249,4 @@ class AppendedMessage implements AppendSink {
 
 function* slices(uids: readonly number[]): Iterable<readonly number[]> {
   for (let at = 0; at < uids.length; at += SLICE) yield uids.slice(at, at + SLICE);
-}
-
-function merge(a: Uint32Array, b: Uint32Array): Uint32Array {
-  const all = new Uint32Array(a.length + b.length);
-  all.set(a);
-  all.set(b, a.length);
-  return all.sort();
 }

@@ -201,16 +201,17 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
 
   async #submit(blob: CrossingBlob, index: MessageIndex): Promise<void> {
     const { id, sender, recipients, smtputf8, body, ret, envid } = this.envelope;
-    const { store, hold, tenantOf } = this.intake.options;
+    const { store, hold } = this.intake.options;
     const outgoing: Outgoing = {
       trace: id,
       account: this.#login.account,
-      tenant: await tenantOf(this.#login.account),
+      tenant: await this.intake.options.tenantOf(this.#login.account),
       sender: sender === undefined ? '' : formatAddress(sender),
       smtputf8,
       eightBit: body === '8BITMIME',
       ret: ret ?? '',
       envid: envid ?? '',
+      signAs: this.#header.authorDomains,
       here: this.deliveries(),
       elsewhere: elsewhere(recipients),
       hold,

@@ -16,6 +16,7 @@ import {
 } from '../store/queue.ts';
 import type { MailStore } from '../store/store.ts';
 import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
+import { LONGEST_WAIT } from './schedule.ts';
 
 const CHUNK = 64 * 1024;
 const TOGETHER = 50;
@@ -79,7 +80,7 @@ export class StoreQueue implements Queue {
   }
 
   async due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]> {
-    const rows = await this.#options.store.read(dueRows, { now, limit, busy });
+    const rows = await this.#options.store.read(dueRows, { now, limit, busy, horizon: now + LONGEST_WAIT });
     return rows.map(toItem);
   }
 
@@ -124,12 +125,12 @@ export class StoreQueue implements Queue {
   }
 
   async #prepare(bounce: BounceMessage): Promise<PreparedBounce> {
-    const { store, hold, traceId } = this.#options;
+    const { store, hold } = this.#options;
     const to = formatAddress(bounce.recipient);
     const where = await route(store, bounce.recipient);
     const data = Uint8Array.from(bounce.bytes);
     const outgoing: Outgoing = {
-      trace: traceId(),
+      trace: this.#options.traceId(),
       account: null,
       tenant: 0,
       sender: '',
@@ -137,6 +138,7 @@ export class StoreQueue implements Queue {
       eightBit: false,
       ret: '',
       envid: '',
+      signAs: [],
       here: where.kind === 'here' ? [{ account: where.account, to, trace: deliveryTrace('', to) }] : [],
       elsewhere:
         where.kind === 'elsewhere'
@@ -152,14 +154,13 @@ export class StoreQueue implements Queue {
 }
 
 function toItem(row: QueueRow): QueueItem {
-  const recipient = parseAddress(row.recipient);
-  if (recipient === undefined) throw new Error(`queue row ${row.id} has no address`);
   return {
     id: row.id,
     trace: row.trace,
     message: row.submission_id,
     sender: row.sender === '' ? undefined : parseAddress(row.sender),
-    recipient,
+    // It was a parsed address when it was queued; one that is none any more fails at its destination, alone.
+    recipient: parseAddress(row.recipient) ?? { local: row.recipient, domain: row.domain },
     domain: row.domain,
     attempts: row.attempts,
     queuedAt: row.created_at,
@@ -172,5 +173,6 @@ function toItem(row: QueueRow): QueueItem {
     ret: row.ret,
     size: row.size,
     delayTold: row.delay_told === 1,
+    ...(row.sign_as !== '' && { signAs: row.sign_as.split(' ') }),
   };
 }

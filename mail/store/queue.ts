@@ -14,6 +14,8 @@ export interface NewSubmission {
   eightBit: boolean;
   ret: string;
   envid: string;
+  /** Domains whose keys sign it; none: the envelope sender's, else the box's. */
+  signAs: readonly string[];
   size: number;
 }
 
@@ -33,8 +35,8 @@ export async function enqueue(
   stamp: Stamp,
 ): Promise<number[]> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, size, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -44,6 +46,7 @@ export async function enqueue(
     Number(submission.eightBit),
     submission.ret,
     submission.envid,
+    submission.signAs.join(' '),
     submission.size,
     stamp.now,
   );
@@ -90,6 +93,7 @@ export interface QueueRow extends Record<string, string | number | null> {
   notify: string;
   orcpt: string;
   envid: string;
+  sign_as: string;
   ret: string;
   size: number;
   delay_told: number;
@@ -99,18 +103,22 @@ export interface QueueRow extends Record<string, string | number | null> {
 }
 
 const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
-  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.ret, s.size,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text`;
 
-/** Due rows, oldest due first, without the destinations that have all the work they can take. */
+/**
+ * Due rows, oldest due first, without the destinations that have all the work they can take. A row that was tried and is
+ * due beyond `horizon` was written by a clock that has been set back since: it is due now.
+ */
 export const dueRows = query(
   'due-rows',
-  (rx, input: { now: number; limit: number; busy: readonly string[] }): Promise<QueueRow[]> =>
+  (rx, input: { now: number; limit: number; busy: readonly string[]; horizon: number }): Promise<QueueRow[]> =>
     rx.all<QueueRow>(
       `SELECT ${COLUMNS} FROM queue q INDEXED BY queue_due JOIN submission s ON s.id = q.submission_id
-       WHERE q.state = 0 AND q.next_at <= ? AND q.domain NOT IN (SELECT value FROM json_each(?))
+       WHERE q.state = 0 AND (q.next_at <= ? OR (q.next_at > ? AND q.attempts > 0)) AND q.domain NOT IN (SELECT value FROM json_each(?))
        ORDER BY q.next_at LIMIT ?`,
       input.now,
+      input.horizon,
       JSON.stringify(input.busy),
       input.limit,
     ),

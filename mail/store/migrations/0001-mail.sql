@@ -210,6 +210,7 @@ CREATE TABLE submission (
   eight_bit INTEGER NOT NULL,
   ret TEXT NOT NULL,                     -- DSN: FULL, HDRS or ''
   envid TEXT NOT NULL,
+  sign_as TEXT NOT NULL,                 -- domains whose keys sign it, space separated; '': the envelope sender's, else the box's
   size INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;

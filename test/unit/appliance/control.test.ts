@@ -29,6 +29,7 @@ const queueMail = command('test-queue-mail', (tx, { hold }: { hold: string | nul
       eightBit: false,
       ret: '',
       envid: '',
+      signAs: [],
       size: 1234,
     },
     ['a', 'b'].map((one) => ({ recipient: `${one}@remote.example`, domain: 'remote.example', notify: '', orcpt: '' })),

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Subject } from './mailstead.ts';
+import { message } from './messages.ts';
+import { cpuMs } from './process.ts';
+import { Wire } from './wire.ts';
+
+export interface Load {
+  connections: number;
+  messages: number;
+  octets: number;
+  /** One message a connection, or as many as there are. */
+  oneEach: boolean;
+  /** Speak LMTP to the subject's LMTP port instead of SMTP. */
+  lmtp: boolean;
+}
+
+export interface Figures {
+  /** Messages per second until the last is visible by IMAP STATUS. */
+  perSecond: number;
+  /** Server CPU, all its processes, milliseconds a message. */
+  cpu: number;
+  /** Median and 99th percentile of one message's transaction, ms. */
+  p50: number;
+  p99: number;
+}
+
+let runs = 0;
+
+/** Puts the same mail on a server and waits until all of it can be seen over IMAP. */
+export async function ingest(subject: Subject, load: Load): Promise<Figures> {
+  const run = `r${process.pid}x${runs++}`;
+  const mails = Array.from({ length: Math.min(load.messages, 500) }, (_, i) => stuffed(message(i, load.octets, run)));
+  const watch = await Watch.open(subject);
+  const cpu = cpuMs(subject.roots);
+  const took: number[] = [];
+  let next = 0;
+  const began = performance.now();
+  const worker = async (): Promise<void> => {
+    let wire: Wire | undefined;
+    while (next < load.messages) {
+      const i = next++;
+      const from = performance.now();
+      wire ??= await greet(subject, load);
+      await send(
+        wire,
+        `${subject.users[i % subject.users.length]}@${subject.domain}`,
+        mails[i % mails.length] as Buffer,
+      );
+      took.push(performance.now() - from);
+      if (load.oneEach) {
+        wire.send('QUIT\r\n');
+        wire.close();
+        wire = undefined;
+      }
+    }
+    wire?.close();
+  };
+  await Promise.all(Array.from({ length: load.connections }, worker));
+  await watch.until(load.messages);
+  const seconds = (performance.now() - began) / 1000;
+  took.sort((a, b) => a - b);
+  const at = (share: number): number => took[Math.floor(took.length * share)] ?? 0;
+  return {
+    perSecond: load.messages / seconds,
+    cpu: (cpuMs(subject.roots) - cpu) / load.messages,
+    p50: at(0.5),
+    p99: at(0.99),
+  };
+}
+
+async function greet(subject: Subject, load: Load): Promise<Wire> {
+  const wire = await Wire.open(load.lmtp ? (subject.lmtpPort ?? 0) : subject.smtpPort);
+  await wire.smtp(undefined, '2');
+  await wire.smtp(`${load.lmtp ? 'LHLO' : 'EHLO'} bench.test\r\n`, '2');
+  return wire;
+}
+
+async function send(wire: Wire, to: string, mail: Buffer): Promise<void> {
+  await wire.smtp('MAIL FROM:<bench@sender.test>\r\n', '2');
+  await wire.smtp(`RCPT TO:<${to}>\r\n`, '2');
+  await wire.smtp('DATA\r\n', '3');
+  await wire.smtp(mail, '2');
+}
+
+function stuffed(mail: Buffer): Buffer {
+  return Buffer.from(`${mail.toString('latin1').replace(/\r\n\./g, '\r\n..')}.\r\n`, 'latin1');
+}
+
+/** Counts what every user can see, over IMAP. */
+class Watch {
+  readonly #wires: { wire: Wire; before: number }[];
+
+  private constructor(wires: { wire: Wire; before: number }[]) {
+    this.#wires = wires;
+  }
+
+  static async open(subject: Subject): Promise<Watch> {
+    const wires = subject.users.map(async (user) => {
+      const wire = await Wire.open(subject.imapPort);
+      await wire.line();
+      const name = subject.domain === 'box.test' ? `${user}@box.test` : user;
+      await wire.imap(`LOGIN ${name} ${subject.password}`);
+      return { wire, before: await count(wire) };
+    });
+    return new Watch(await Promise.all(wires));
+  }
+
+  async until(messages: number): Promise<void> {
+    const deadline = performance.now() + 120_000;
+    for (;;) {
+      const seen = await Promise.all(this.#wires.map(async ({ wire, before }) => (await count(wire)) - before));
+      if (seen.reduce((sum, n) => sum + n, 0) >= messages) break;
+      if (performance.now() > deadline) throw new Error('some messages never became visible');
+      await sleep(10);
+    }
+    for (const { wire } of this.#wires) wire.close();
+  }
+}
+
+async function count(wire: Wire): Promise<number> {
+  const lines = await wire.imap('STATUS INBOX (MESSAGES)');
+  return Number(/MESSAGES (\d+)/.exec(lines.join(' '))?.[1] ?? 0);
+}

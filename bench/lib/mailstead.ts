@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { askServer } from '../../src/control/client.ts';
+
+export interface Subject {
+  name: string;
+  /** Processes whose CPU and memory count. */
+  roots: number[];
+  smtpPort: number;
+  lmtpPort?: number;
+  imapPort: number;
+  /** Users that exist, and their password. */
+  users: readonly string[];
+  domain: string;
+  password: string;
+  stop(): Promise<void>;
+}
+
+const PASSWORD = 'bench-password-1';
+
+/** Starts Mailstead in local mode on free ports, with its per-address limits lifted for loopback and some mailboxes. */
+export async function startMailstead(
+  mailboxes = 10,
+  env: Record<string, string> = {},
+): Promise<Subject & { ports: Record<string, number>; dataDir: string }> {
+  const dataDir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'mailstead-bench-'));
+  const ports = Object.fromEntries(
+    ['HTTP', 'HTTPS', 'SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS'].map((door) => [
+      `MAILSTEAD_${door}_PORT`,
+      '0',
+    ]),
+  );
+  const child = spawn(fileURLToPath(new URL('../../bin/mailstead', import.meta.url)), ['serve'], {
+    env: {
+      ...process.env,
+      ...ports,
+      MAILSTEAD_DATA_DIR: dataDir,
+      MAILSTEAD_LOCAL_PASSWORD: PASSWORD,
+      MAILSTEAD_EXEMPT_NETWORKS: '127.0.0.0/8',
+      MAILSTEAD_LOG_FORMAT: 'json',
+      MAILSTEAD_LOG_LEVEL: 'info',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const listeners = await ready(child);
+  const users = Array.from({ length: mailboxes }, (_, i) => `user${i + 1}`);
+  for (const user of users)
+    await askServer(dataDir, 'add_mailbox', { address: `${user}@box.test`, password: PASSWORD });
+  return {
+    name: 'mailstead',
+    roots: [child.pid ?? 0],
+    smtpPort: listeners.smtp ?? 0,
+    imapPort: listeners.imap ?? 0,
+    users,
+    domain: 'box.test',
+    password: PASSWORD,
+    ports: listeners,
+    dataDir,
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function ready(child: ChildProcess): Promise<Record<string, number>> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`Mailstead ended with ${code} before it was ready`)));
+    if (child.stdout === null) throw new Error('no output');
+    createInterface(child.stdout).on('line', (line) => {
+      if (!line.includes('"msg":"ready"')) return;
+      resolve((JSON.parse(line) as { listeners: Record<string, number> }).listeners);
+    });
+  });
+}

@@ -1,0 +1,156 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Subject } from './mailstead.ts';
+
+const SMTP = 3525;
+const LMTP = 3424;
+const IMAP = 3143;
+const DOMAIN = 'local.test';
+const PASSWORD = 'pw';
+
+/**
+ * Debian's Postfix delivering by LMTP to Debian's Dovecot (sdbox, its fastest durable format), both private, on loopback,
+ * without TLS, with their default fsync. Needs root: Postfix will not run otherwise.
+ */
+export async function startPeer(users: number): Promise<Subject> {
+  const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'peer-bench-'));
+  chmodSync(dir, 0o755);
+  const names = Array.from({ length: users }, (_, i) => `sd${i + 1}`);
+  writeDovecot(dir, names);
+  writePostfix(dir);
+  const dovecot = spawn('/usr/sbin/dovecot', ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'inherit' });
+  run('/usr/sbin/postfix', ['-c', join(dir, 'postfix'), 'start']);
+  await sleep(2000);
+  const master = Number(readFileSync(join(dir, 'spool/pid/master.pid'), 'utf8').trim());
+  return {
+    name: 'postfix+dovecot',
+    roots: [master, dovecot.pid ?? 0],
+    smtpPort: SMTP,
+    lmtpPort: LMTP,
+    imapPort: IMAP,
+    users: names,
+    domain: DOMAIN,
+    password: PASSWORD,
+    async stop() {
+      spawnSync('/usr/sbin/postfix', ['-c', join(dir, 'postfix'), 'stop'], { stdio: 'ignore' });
+      const ended = new Promise((resolve) => dovecot.once('exit', resolve));
+      dovecot.kill('SIGTERM');
+      await ended;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function run(command: string, args: string[]): void {
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+function writeDovecot(dir: string, users: readonly string[]): void {
+  mkdirSync(join(dir, 'mail'));
+  // Mail belongs to a user of its own; any number that nobody has will do.
+  run('chown', ['5000:5000', join(dir, 'mail')]);
+  writeFileSync(
+    join(dir, 'users'),
+    users.map((user) => `${user}:{PLAIN}${PASSWORD}:5000:5000::${dir}/mail/${user}::\n`).join(''),
+  );
+  chmodSync(join(dir, 'users'), 0o644);
+  writeFileSync(
+    join(dir, 'dovecot.conf'),
+    `base_dir = ${dir}/run
+state_dir = ${dir}/state
+log_path = ${dir}/dovecot.log
+protocols = imap lmtp
+listen = 127.0.0.1
+ssl = no
+disable_plaintext_auth = no
+mail_max_userip_connections = 10000
+default_process_limit = 3000
+default_client_limit = 6000
+first_valid_uid = 5000
+mail_uid = 5000
+mail_gid = 5000
+mail_home = ${dir}/mail/%u
+mail_location = sdbox:~/sdbox
+passdb {
+  driver = passwd-file
+  args = scheme=PLAIN username_format=%n ${dir}/users
+}
+userdb {
+  driver = passwd-file
+  args = username_format=%n ${dir}/users
+}
+service imap-login {
+  inet_listener imap {
+    port = ${IMAP}
+  }
+  inet_listener imaps {
+    port = 0
+  }
+}
+service lmtp {
+  inet_listener lmtp {
+    port = ${LMTP}
+  }
+}
+namespace inbox {
+  inbox = yes
+}
+`,
+  );
+}
+
+function writePostfix(dir: string): void {
+  for (const name of ['postfix', 'spool', 'data', 'log']) mkdirSync(join(dir, name));
+  run('chown', ['postfix', join(dir, 'data')]);
+  writeFileSync(
+    join(dir, 'postfix/main.cf'),
+    `compatibility_level = 3.6
+queue_directory = ${dir}/spool
+data_directory = ${dir}/data
+mail_owner = postfix
+setgid_group = postdrop
+maillog_file_prefixes = ${dir}
+maillog_file = ${dir}/log/maillog
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+myhostname = mx.${DOMAIN}
+mydestination =
+mynetworks = 127.0.0.0/8
+alias_maps =
+local_recipient_maps =
+virtual_mailbox_domains = ${DOMAIN}
+virtual_mailbox_maps = static:ok
+virtual_transport = lmtp:inet:127.0.0.1:${LMTP}
+default_transport = error:no-internet
+in_flow_delay = 0
+smtpd_client_connection_count_limit = 0
+smtpd_relay_restrictions = permit_mynetworks reject
+smtp_dns_support_level = disabled
+message_size_limit = 60000000
+`,
+  );
+  const services = [
+    `127.0.0.1:${SMTP} inet n - n - 200 smtpd`,
+    'cleanup unix n - n - 0 cleanup',
+    'qmgr unix n - n 300 1 qmgr',
+    'rewrite unix - - n - - trivial-rewrite',
+    'bounce unix - - n - 0 bounce',
+    'defer unix - - n - 0 bounce',
+    'trace unix - - n - 0 bounce',
+    'flush unix n - n 1000? 0 flush',
+    'proxymap unix - - n - - proxymap',
+    'smtp unix - - n - - smtp',
+    'error unix - - n - - error',
+    'retry unix - - n - - error',
+    'lmtp unix - - n - - lmtp',
+    'anvil unix - - n - 1 anvil',
+    'scache unix - - n - 1 scache',
+    'tlsmgr unix - - n 1000? 1 tlsmgr',
+    'verify unix - - n - 1 verify',
+    'postlog unix-dgram n - n - 1 postlogd',
+  ];
+  writeFileSync(join(dir, 'postfix/master.cf'), `${services.join('\n')}\n`);
+}

@@ -16,7 +16,8 @@ import {
 } from '../store/mailbox.ts';
 import type { MailStore } from '../store/store.ts';
 import type { AppendOutcome, AppendSink, ContentRef, FlagSet, ImapStore, MailboxView, MessageRow } from './needs.ts';
-import { glance, mergeUids } from './search/evaluate.ts';
+import { mergeUids } from './search/bind.ts';
+import { glance } from './search/evaluate.ts';
 import type { SearchProgram } from './search/program.ts';
 import { imapSearch } from './search/query.ts';
 

@@ -15,12 +15,14 @@ import { StoreQueue } from '../mail/relay/store-queue.ts';
 import { OPERATOR, tenantOf } from '../mail/store/account.ts';
 import { openKeyFile } from '../mail/store/key-file.ts';
 import type { SecretBox } from '../mail/store/secrets.ts';
+import { queueDepth } from '../mail/store/queue.ts';
 import { getSetting, setSetting } from '../mail/store/setting.ts';
 import { MailStore } from '../mail/store/store.ts';
 import { startControl } from './control/server.ts';
 import { StoredCredentials } from './credentials.ts';
 import { SigningKeys } from './domains/domains.ts';
-import { imapListeners, smtpListeners } from './listeners.ts';
+import { startHttp } from './http/server.ts';
+import { httpListeners, imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
 import { seed, type Seeded } from './seed.ts';
@@ -121,7 +123,23 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   });
   stack.defer(() => imap.close());
 
-  const listeners = portsOf(receiver.addresses(), imap.addresses());
+  const failing = (): string[] => (store.unavailable() === undefined ? [] : ['disk']);
+  const http = await startHttp({
+    listeners: httpListeners(settings),
+    secureContext: () => tls.secureContext(),
+    certificate: tls.pair,
+    failing,
+    metrics,
+    version: version(),
+    log,
+  });
+  stack.defer(() => http.close());
+  metrics.onScrape(async () => {
+    const depth = await store.read(queueDepth, undefined);
+    metrics.gauge('queue_rows', depth.due, { state: 'due' });
+    metrics.gauge('queue_rows', depth.held, { state: 'held' });
+  });
+  const listeners = portsOf(receiver.addresses(), imap.addresses(), http.addresses());
   const relay = relayOf(around, queue, keys, receiver.addresses());
   stack.defer(() => relay.close());
   const startedAt = clock();
@@ -142,7 +160,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
         hostname: settings.hostname,
         startedAt,
         listeners,
-        failing: store.unavailable() === undefined ? [] : ['store'],
+        failing: failing(),
       }),
   });
   stack.use(control);
@@ -211,10 +229,13 @@ async function openSecrets(settings: Settings, store: MailStore): Promise<Secret
 function portsOf(
   smtp: readonly { door: string; tls: string; port: number }[],
   imap: readonly { tls: string; port: number }[],
+  http: readonly { tls: boolean; port: number }[],
 ): Listeners {
   const smtpPort = (door: string, tls: string): number | undefined =>
     smtp.find((one) => one.door === door && one.tls === tls)?.port;
   const all = {
+    http: http.find((one) => !one.tls)?.port,
+    https: http.find((one) => one.tls)?.port,
     smtp: smtpPort('mx', 'starttls'),
     submission: smtpPort('submission', 'starttls'),
     submissions: smtpPort('submission', 'implicit'),

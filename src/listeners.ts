@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import type { ImapListener } from '../mail/imap/door.ts';
 import type { Listener } from '../mail/receiver/options.ts';
+import type { HttpListener } from './http/server.ts';
 
 /** Every address of MAILSTEAD_LISTEN with every port that is not off. */
 function everywhere<T>(
@@ -25,5 +26,12 @@ export function imapListeners(settings: Settings): ImapListener[] {
   return everywhere<Pick<ImapListener, 'tls'>>(settings, [
     [settings.ports.imap, { tls: 'starttls' }],
     [settings.ports.imaps, { tls: 'implicit' }],
+  ]);
+}
+
+export function httpListeners(settings: Settings): HttpListener[] {
+  return everywhere<Pick<HttpListener, 'tls'>>(settings, [
+    [settings.ports.http, { tls: false }],
+    [settings.ports.https, { tls: true }],
   ]);
 }

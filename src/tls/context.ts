@@ -35,6 +35,8 @@ export interface TlsSource {
   /** The context for the next connection. Never throws. */
   secureContext(): SecureContext;
   readonly selfSigned: boolean;
+  /** The PEM texts of now, for servers that want them at their start. */
+  readonly pair: CertificatePair;
   /** Reads the certificate again when it changed. Happens by itself every 30 s. */
   check(): Promise<void>;
   close(): void;
@@ -89,6 +91,7 @@ class Source implements TlsSource {
   readonly #origin: Origin;
   readonly #timer: NodeJS.Timeout;
   #context: SecureContext | undefined;
+  #pair: CertificatePair = { cert: '', key: '' };
   /** The version last looked at, good or bad, so that a bad one is told about once. */
   #version = '';
 
@@ -104,11 +107,17 @@ class Source implements TlsSource {
     return this.#context;
   }
 
+  get pair(): CertificatePair {
+    return this.#pair;
+  }
+
   /** Throws when the files cannot be used. */
   async load(): Promise<void> {
     try {
       this.#version = await this.#origin.version();
-      this.#context = contextOf(await this.#origin.read());
+      const pair = await this.#origin.read();
+      this.#context = contextOf(pair);
+      this.#pair = pair;
     } catch (error) {
       if (!this.#context) this.close();
       throw error;

@@ -1,0 +1,117 @@
+import type { AddressInfo } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Log } from '../../mail/log.ts';
+import type { Metrics } from '../metrics.ts';
+import { frontPage } from './front-page.ts';
+
+/** Where the HTTP door listens, and how. */
+export interface HttpListener {
+  tls: boolean;
+  host: string;
+  port: number;
+}
+
+export interface HttpOptions {
+  listeners: readonly HttpListener[];
+  secureContext(): SecureContext;
+  /** The certificate of the start, for clients that name no host. */
+  certificate: { cert: string; key: string };
+  /** Names of the checks that fail now; none: ready. */
+  failing(): readonly string[];
+  metrics: Metrics;
+  version: string;
+  log: Log;
+}
+
+export interface HttpDoor {
+  addresses(): { tls: boolean; port: number }[];
+  close(): Promise<void>;
+}
+
+const BODY_LIMIT = 1024 * 1024;
+
+/** Opens the HTTP door: health, readiness, metrics and a front page. */
+export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
+  const doors: { app: FastifyInstance; listener: HttpListener }[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(doors.map(({ app }) => app.close()));
+  };
+  try {
+    for (const listener of options.listeners) {
+      const app = listener.tls ? secureApp(options) : plainApp();
+      addRoutes(app, options);
+      doors.push({ app, listener });
+      await app.listen({ host: listener.host, port: listener.port });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    addresses: () =>
+      doors.map(({ app, listener }) => ({ tls: listener.tls, port: (app.server.address() as AddressInfo).port })),
+    close,
+  };
+}
+
+const COMMON = { bodyLimit: BODY_LIMIT, forceCloseConnections: true, requestTimeout: 30_000, logger: false } as const;
+
+function plainApp(): FastifyInstance {
+  return Fastify(COMMON);
+}
+
+function secureApp(options: HttpOptions) {
+  // Asked at each handshake, so that a renewed certificate needs no restart.
+  const SNICallback = (_name: string, done: (error: Error | null, context?: SecureContext) => void): void => {
+    done(null, options.secureContext());
+  };
+  const https = { SNICallback, minVersion: 'TLSv1.2' as const, ...options.certificate };
+  return Fastify({ ...COMMON, https });
+}
+
+function addRoutes(app: FastifyInstance, options: HttpOptions): void {
+  app.addHook('onSend', async (_request, reply) => {
+    void reply
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .header(
+        'content-security-policy',
+        "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+      );
+  });
+  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(frontPage(options.version)));
+  app.get('/healthz', async (_request, reply) => reply.send({ ok: true }));
+  app.get('/readyz', async (_request, reply) => {
+    const failing = options.failing();
+    return reply.code(failing.length === 0 ? 200 : 503).send({ ready: failing.length === 0, failing });
+  });
+  app.get('/metrics', async (request, reply) => {
+    if (!isLoopback(request.ip)) return reply.code(403).send(problem('forbidden', 'Metrics are for loopback only.'));
+    const { type, text } = await options.metrics.render();
+    return reply.type(type).send(text);
+  });
+  app.setNotFoundHandler((request, reply) =>
+    reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`)),
+  );
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+    const code = error.statusCode ?? 500;
+    if (code >= 500) options.log.error({ err: error }, 'an HTTP request failed');
+    return reply
+      .code(code)
+      .send(
+        problem(
+          code >= 500 ? 'internal' : 'bad_request',
+          code >= 500 ? 'Something went wrong here; it was logged.' : error.message,
+        ),
+      );
+  });
+}
+
+function problem(error: string, message: string): { error: string; message: string } {
+  return { error, message };
+}
+
+function isLoopback(ip: string): boolean {
+  return ip === '::1' || /^(?:::ffff:)?127\./.test(ip);
+}

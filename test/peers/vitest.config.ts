@@ -1,13 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests against other people's programs, which have to be installed: python3-dkim, opendkim-tools. */
+/** Tests against other people's programs, which have to be installed: tools.ts says which are missing. */
 export default defineConfig({
   test: {
     include: ['test/peers/**/*.test.ts'],
+    globalSetup: ['test/peers/tools.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
   },
 });

@@ -20,7 +20,7 @@ const rows = [...read('mail/README.md').matchAll(/^\| (\d{3,5}) \| [^|]+ \| (\S+
 
 describe('what the documents say is so', () => {
   test('every RFC that the engine cites is in the table, and no other', () => {
-    expect(rows.map((row) => row.rfc).sort()).toEqual([...cited].sort());
+    expect(new Set(rows.map((row) => row.rfc))).toEqual(cited);
   });
 
   test.each(rows)('RFC $rfc is cited in mail/$file', ({ rfc, file }) => {

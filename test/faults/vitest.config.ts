@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** What happens when things break: crashes, full and failing disks. Needs root and Debian's strace. */
+export default defineConfig({
+  test: {
+    include: ['test/faults/**/*.test.ts'],
+    reporters: ['default', './test/support/closing-line.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 300_000,
+    hookTimeout: 60_000,
+  },
+});

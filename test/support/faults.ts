@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'vitest';
+import type { Box } from './box.ts';
+import type { Ledger } from './load.ts';
+import { type Found, readAll } from './mailbox-reader.ts';
+
+/** What a start may take after any fault. */
+export const LONGEST_START_MS = 5000;
+
+/** Everything that a load test must not be slowed down by, and as little log as can be. */
+export const UNDER_LOAD = { EXEMPT_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' };
+
+/** Ids that were acknowledged and are not there. */
+export function missing(ledger: Ledger, found: Found): string[] {
+  return [...ledger.acknowledged.keys()].filter((id) => !found.copies.has(id));
+}
+
+/** Copies beyond the first. */
+export function duplicates(found: Found): number {
+  let extra = 0;
+  for (const copies of found.copies.values()) extra += copies - 1;
+  return extra;
+}
+
+/** Asserts the promise of the 250: what got one is there, once and unharmed; what did not may be there. */
+export async function expectKept(box: Box, ledger: Ledger, mayRepeat: number): Promise<Found> {
+  const found = await readAll(box.port('imap'));
+  expect(missing(ledger, found), 'acknowledged and missing').toEqual([]);
+  expect(found.damaged, 'not as they were sent').toEqual([]);
+  expect(duplicates(found), 'duplicates').toBeLessThanOrEqual(mayRepeat);
+  return found;
+}
+
+/** Asks SQLite whether the database is whole. The box must not run. */
+export function expectIntegrity(dataDir: string): void {
+  using db = new DatabaseSync(join(dataDir, 'mailstead.db'));
+  expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+}
+
+/** An strace that is attached to a process and all its threads. */
+export interface Tracer extends AsyncDisposable {
+  /** Resolves when it is gone, with or after what it traced. */
+  ended: Promise<void>;
+}
+
+/** Attaches strace with the given arguments; resolves when every thread is caught. */
+export async function attach(pid: number, args: readonly string[]): Promise<Tracer> {
+  const child: ChildProcess = spawn('strace', ['-f', '-p', String(pid), ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'close').then(() => undefined);
+  let said = '';
+  const attached = new Promise<void>((resolve, reject) => {
+    child.once('error', () => reject(new Error('strace is not installed')));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (/attached/.test(said)) resolve();
+    });
+    void ended.then(() => reject(new Error(`strace ended: ${said}`)));
+  });
+  await attached;
+  return {
+    ended,
+    async [Symbol.asyncDispose]() {
+      // SIGINT lets go of the process; anything harder could take it along.
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
+      await ended;
+    },
+  };
+}
+
+/** Resident memory of a process, in octets. */
+export async function residentOctets(pid: number): Promise<number> {
+  const { readFile } = await import('node:fs/promises');
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+}

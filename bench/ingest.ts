@@ -63,7 +63,7 @@ const ours = await startMailstead();
 const theirs = await startPeer(10);
 try {
   // Both warm: compiled code here, worker processes there.
-  for (const subject of [ours, theirs]) await ingest(subject, { ...many(10), messages: 200, lmtp: false });
+  for (const subject of [ours, theirs]) await ingest(subject, { ...many(10), messages: 1000, lmtp: false });
   console.log(
     `${OCTETS} octets a message, ${ROUNDS} interleaved rounds, medians. Full-text indexing is not there yet.`,
   );

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
+import type { ImapLimits } from '../mail/imap/limits.ts';
 import { startImap } from '../mail/imap/server.ts';
 import { StoreBackend } from '../mail/imap/store-backend.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
@@ -41,6 +42,8 @@ export interface Surroundings {
   clock: () => number;
   /** The store can promise nothing any more; the process has to end. */
   fatal: (error: Error) => void;
+  /** Other limits of the IMAP door than its own, for measuring. */
+  imapLimits?: Partial<ImapLimits>;
 }
 
 /** Ports that were really opened; 0 in the settings takes a free one. */
@@ -115,6 +118,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     listeners: imapListeners(settings),
     logins,
     open: (login) => new StoreBackend(store, login.account, clock),
+    limits: { messageBytes: settings.maxMessageBytes, ...around.imapLimits },
     secureContext: () => tls.secureContext(),
     exempt,
     local,

@@ -26,6 +26,7 @@ const PASSWORD = 'bench-password-1';
 export async function startMailstead(
   mailboxes = 10,
   env: Record<string, string> = {},
+  program?: URL,
 ): Promise<Subject & { ports: Record<string, number>; dataDir: string }> {
   const dataDir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'mailstead-bench-'));
   const ports = Object.fromEntries(
@@ -34,7 +35,11 @@ export async function startMailstead(
       '0',
     ]),
   );
-  const child = spawn(fileURLToPath(new URL('../../bin/mailstead', import.meta.url)), ['serve'], {
+  const command =
+    program === undefined
+      ? [fileURLToPath(new URL('../../bin/mailstead', import.meta.url)), 'serve']
+      : [process.execPath, fileURLToPath(program)];
+  const child = spawn(command[0] ?? '', command.slice(1), {
     env: {
       ...process.env,
       ...ports,

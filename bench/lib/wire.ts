@@ -27,6 +27,11 @@ export class Wire {
     });
   }
 
+  /** Over a socket that is connected already. */
+  static over(socket: Socket): Wire {
+    return new Wire(socket);
+  }
+
   line(): Promise<string> {
     const next = this.#lines.shift();
     if (next !== undefined) return Promise.resolve(next);

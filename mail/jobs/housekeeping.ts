@@ -73,7 +73,10 @@ export class Housekeeping implements AsyncDisposable {
       for (const file of done.files) await this.#store.files.remove(file);
       more = done.more;
     }
-    while (!this.#closing && (await this.#store.writeSlice(forgetHistory, { before: this.#clock() - KEEP_HISTORY_MS })));
+    while (
+      !this.#closing &&
+      (await this.#store.writeSlice(forgetHistory, { before: this.#clock() - KEEP_HISTORY_MS }))
+    );
   }
 
   async #sweep(): Promise<void> {

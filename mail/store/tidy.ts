@@ -94,7 +94,8 @@ async function collectBlob(tx: Write, id: number): Promise<string | undefined> {
 /** Forgets a slice of old history. */
 export const forgetHistory = command('forget-history', async (tx, input: { before: number }): Promise<boolean> => {
   const journal = await tx.run(
-    'DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE at < ? ORDER BY at LIMIT ?)',
+    // Ids grow with time: the oldest are looked at first, and an index of times would cost every message a page.
+    'DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1)',
     input.before,
     SLICE,
   );

@@ -253,7 +253,7 @@ CREATE INDEX attempt_queue ON attempt (queue_id);
 CREATE INDEX attempt_at ON attempt (at);
 
 CREATE TABLE journal (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- what happened to a message, by its trace id, from RCPT to delivery or bounce
+  id INTEGER PRIMARY KEY,                 -- what happened to a message, by its trace id, from RCPT to delivery or bounce
   at INTEGER NOT NULL,
   trace TEXT NOT NULL,
   event TEXT NOT NULL,                   -- received, submitted, delivered, deferred, failed, bounced, held, released, cancelled
@@ -261,4 +261,3 @@ CREATE TABLE journal (
   detail TEXT NOT NULL                   -- JSON
 ) STRICT;
 CREATE INDEX journal_trace ON journal (trace);
-CREATE INDEX journal_at ON journal (at);

@@ -118,6 +118,12 @@ export class Box implements AsyncDisposable {
     await this.#end('SIGKILL');
   }
 
+  /** Waits for an end that something else brings about, and answers how it was. */
+  async ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    if (this.#ended === undefined) throw new Error('the box was never started');
+    return this.#ended;
+  }
+
   /** Starts it again on the same ports and data, ending it in good order first when it runs. */
   async restart(): Promise<void> {
     if (this.#child !== undefined) await this.stop();

@@ -68,8 +68,6 @@ export interface LoadOptions {
   ledger: Ledger;
   clients: number;
   to?: string;
-  /** Ends the run: no further message begins. */
-  until?: () => boolean;
 }
 
 /** Clients that send what is queued, each one message after the other, until it is empty or their connections end. */
@@ -111,8 +109,8 @@ class Sender {
   }
 
   async #work(): Promise<void> {
-    const { queue, until } = this.#options;
-    while (!this.#ended && until?.() !== true) {
+    const { queue } = this.#options;
+    while (!this.#ended) {
       const message = queue.shift();
       if (message === undefined) return;
       const done = await this.#send(message);

@@ -46,7 +46,8 @@ export async function mirror(box: Box): Promise<Mirror> {
   return {
     async sync() {
       const options = { patienceMs: 100_000, env: { ...box.env, HOME: home.path } };
-      const said = await succeed('/usr/bin/mbsync', ['-c', config, 'all'], options);
+      // It counts only on a terminal.
+      const said = await succeed('/usr/bin/script', ['-qec', `/usr/bin/mbsync -c ${config} all`, '/dev/null'], options);
       return counts(said);
     },
     async files(folder = 'INBOX') {
@@ -107,12 +108,12 @@ CopyArrivalDate yes
 `;
 }
 
-/** The last line that mbsync prints without a terminal: `Channels: 1    Boxes: 6    Far: +0 *0 #0    Near: +1 *0 #0`. */
+/** What it says last: `C: 1/1  B: 6/6  F: +0/0 *0/0 #0/0  N: +5/5 *0/0 #0/0`. */
 function counts(said: string): { here: Side; there: Side } {
   const side = (name: string): Side => {
-    const match = new RegExp(`${name}: \\+(\\d+) \\*(\\d+) #(\\d+)`).exec(said);
-    if (match === null) throw new Error(`mbsync counted nothing: ${said}`);
+    const match = [...said.matchAll(new RegExp(`${name}: \\+(\\d+)/\\d+ \\*(\\d+)/\\d+ #(\\d+)/`, 'g'))].at(-1);
+    if (match === undefined) throw new Error(`mbsync counted nothing: ${said}`);
     return { added: Number(match[1]), flagged: Number(match[2]), trashed: Number(match[3]) };
   };
-  return { here: side('Near'), there: side('Far') };
+  return { here: side('N'), there: side('F') };
 }

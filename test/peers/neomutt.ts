@@ -58,7 +58,6 @@ async function configuration(box: Box, home: string): Promise<string> {
     'set ssl_verify_host = no',
     'set ssl_starttls = yes',
     `set tmpdir = "${home}/tmp"`,
-    'set record = "=Sent"',
     'set spool_file = "=INBOX"',
     'set confirm_append = no',
     'set delete = yes',

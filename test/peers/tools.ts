@@ -7,6 +7,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   '/usr/bin/curl': 'curl',
   '/usr/bin/neomutt': 'neomutt',
   '/usr/bin/tmux': 'tmux',
+  '/usr/bin/script': 'bsdutils',
   '/usr/bin/mbsync': 'isync',
   '/usr/bin/python3': 'python3',
   '/usr/sbin/opendkim-testmsg': 'opendkim-tools',

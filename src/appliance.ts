@@ -6,7 +6,7 @@ import { startImap } from '../mail/imap/server.ts';
 import { StoreBackend } from '../mail/imap/store-backend.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import type { Log } from '../mail/log.ts';
-import { createLogins } from '../mail/login/logins.ts';
+import { createLogins, type LoginDesk } from '../mail/login/logins.ts';
 import { Throttle } from '../mail/login/throttle.ts';
 import { startReceiver } from '../mail/receiver/server.ts';
 import { StoreIntake } from '../mail/receiver/store-intake.ts';
@@ -27,7 +27,7 @@ import { httpListeners, imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
 import { seed, type Seeded } from './seed.ts';
-import { createTlsSource } from './tls/context.ts';
+import { createTlsSource, type TlsSource } from './tls/context.ts';
 import { version } from './version.ts';
 
 /** A start that cannot go on, told to the person who started it in one sentence. */
@@ -57,27 +57,62 @@ export interface Appliance extends AsyncDisposable {
   readonly selfSigned: boolean;
 }
 
+/** What the doors share. */
+interface Inside extends Surroundings {
+  store: MailStore;
+  secrets: SecretBox;
+  tls: TlsSource;
+  logins: LoginDesk;
+  queue: StoreQueue;
+  keys: SigningKeys;
+  /** Networks that limits do not count. */
+  exempt: (ip: string) => boolean;
+  /** Why mail for elsewhere waits; null lets it go. */
+  hold: string | null;
+  local: boolean;
+  /** Names of the readiness checks that fail now. */
+  failing: () => string[];
+}
+
 /** Builds everything that runs, in order; closing takes it down in reverse. */
 export async function startAppliance(around: Surroundings): Promise<Appliance> {
   await using stack = new AsyncDisposableStack();
+  const inside = await furnish(around, stack);
+  const { store, secrets, log, settings } = inside;
+  const seeded = await seed({ store, secrets, log }, settings);
+  stack.use(new Housekeeping(store, around.clock, log));
+
+  const receiver = await openReceiver(inside);
+  stack.defer(() => receiver.close());
+  const imap = await openImap(inside);
+  stack.defer(() => imap.close());
+  const http = await openHttp(inside);
+  stack.defer(() => http.close());
+  const relay = openRelay(inside, receiver.addresses());
+  stack.defer(() => relay.close());
+  const listeners = portsOf(receiver.addresses(), imap.addresses(), http.addresses());
+  stack.use(await openControl(inside, listeners));
+
+  const everything = stack.move();
+  return {
+    listeners,
+    seeded,
+    selfSigned: inside.tls.selfSigned,
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  };
+}
+
+/** Everything that has no door: store, keys, certificate, logins, queue. */
+async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promise<Inside> {
   const { settings, log, metrics, clock } = around;
   const store = stack.use(await openStore(around));
   const secrets = await openSecrets(settings, store);
-  const tls = await createTlsSource({
-    certFile: settings.tls?.certFile,
-    keyFile: settings.tls?.keyFile,
-    dataDir: settings.dataDir,
-    hostname: settings.hostname,
-    log,
-  });
-  if ('problem' in tls) throw new CannotStart(tls.problem);
+  const tls = await openTls(around);
   stack.defer(() => tls.close());
-
-  const credentials = stack.use(new StoredCredentials(store));
   const exempt = (ip: string): boolean => inNetworks(ip, settings.exemptNetworks);
   const local = !settings.live;
   const logins = createLogins({
-    credentials,
+    credentials: stack.use(new StoredCredentials(store)),
     throttle: new Throttle(),
     clock,
     secret: secrets.subkey('login salt'),
@@ -86,13 +121,15 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     log,
     meter: metrics,
   });
-  const seeded = await seed({ store, secrets, log }, settings);
-
   // Local mode talks to nobody: what is for elsewhere waits until a person lets it go.
   const hold = local ? 'local mode: release it to send it' : null;
   const queue = new StoreQueue({ store, hold, traceId });
   const keys = new SigningKeys({ store, secrets }, clock);
-  stack.use(new Housekeeping(store, clock, log));
+  const failing = (): string[] => (store.unavailable() === undefined ? [] : ['disk']);
+  return { ...around, store, secrets, tls, logins, queue, keys, exempt, hold, local, failing };
+}
+
+function openReceiver({ settings, store, hold, queue, logins, tls, exempt, local, log, metrics, clock }: Inside) {
   const intake = new StoreIntake({
     store,
     hold,
@@ -100,7 +137,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     queued: () => queue.changed(),
     clock,
   });
-  const receiver = await startReceiver({
+  return startReceiver({
     hostname: settings.hostname,
     listeners: smtpListeners(settings),
     intake,
@@ -112,23 +149,30 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     log,
     meter: metrics,
   });
-  stack.defer(() => receiver.close());
-  const imap = await startImap({
+}
+
+function openImap({ settings, store, logins, tls, exempt, local, log, metrics, clock, imapLimits }: Inside) {
+  return startImap({
     hostname: settings.hostname,
     listeners: imapListeners(settings),
     logins,
     open: (login) => new StoreBackend(store, login.account, clock),
-    limits: { messageBytes: settings.maxMessageBytes, ...around.imapLimits },
+    limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     secureContext: () => tls.secureContext(),
     exempt,
     local,
     log,
     meter: metrics,
   });
-  stack.defer(() => imap.close());
+}
 
-  const failing = (): string[] => (store.unavailable() === undefined ? [] : ['disk']);
-  const http = await startHttp({
+function openHttp({ settings, store, tls, failing, metrics, log }: Inside) {
+  metrics.onScrape(async () => {
+    const depth = await store.read(queueDepth, undefined);
+    metrics.gauge('queue_rows', depth.due, { state: 'due' });
+    metrics.gauge('queue_rows', depth.held, { state: 'held' });
+  });
+  return startHttp({
     listeners: httpListeners(settings),
     secureContext: () => tls.secureContext(),
     certificate: tls.pair,
@@ -137,17 +181,37 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     version: version(),
     log,
   });
-  stack.defer(() => http.close());
-  metrics.onScrape(async () => {
-    const depth = await store.read(queueDepth, undefined);
-    metrics.gauge('queue_rows', depth.due, { state: 'due' });
-    metrics.gauge('queue_rows', depth.held, { state: 'held' });
+}
+
+/** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
+function openRelay(
+  { settings, queue, keys, log, metrics }: Inside,
+  doors: readonly { door: string; port: number }[],
+): Relay {
+  const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
+  const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
+  const servers = (settings.resolvers ?? []).map(({ host, port }) =>
+    host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+  );
+  return startRelay({
+    queue,
+    resolver: createResolver({ servers }),
+    keys: (domain) => keys.of(domain),
+    hostname: settings.hostname,
+    outboundPort: settings.outboundPort,
+    allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
+    isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),
+    log,
+    meter: metrics,
   });
-  const listeners = portsOf(receiver.addresses(), imap.addresses(), http.addresses());
-  const relay = relayOf(around, queue, keys, receiver.addresses());
-  stack.defer(() => relay.close());
+}
+
+function openControl(inside: Inside, listeners: Listeners): Promise<AsyncDisposable> {
+  const { settings, store, secrets, log, clock, queue, logins, failing } = inside;
   const startedAt = clock();
-  const control = await startControl(settings.dataDir, {
+  const mode = settings.live ? 'live' : 'local';
+  const { hostname } = settings;
+  return startControl(settings.dataDir, {
     store,
     secrets,
     log,
@@ -157,61 +221,26 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     revoked(account, gone) {
       for (const credential of gone) logins.revoked({ account, credential });
     },
-    facts: () =>
-      Promise.resolve({
-        version: version(),
-        mode: settings.live ? 'live' : 'local',
-        hostname: settings.hostname,
-        startedAt,
-        listeners,
-        failing: failing(),
-      }),
+    facts: () => Promise.resolve({ version: version(), mode, hostname, startedAt, listeners, failing: failing() }),
   });
-  stack.use(control);
-
-  const everything = stack.move();
-  return {
-    listeners,
-    seeded,
-    selfSigned: tls.selfSigned,
-    [Symbol.asyncDispose]: () => everything.disposeAsync(),
-  };
 }
 
-function openStore({ settings, log, metrics, clock, fatal }: Surroundings): Promise<MailStore> {
+async function openTls({ settings, log }: Surroundings): Promise<TlsSource> {
+  const { tls, dataDir, hostname } = settings;
+  const source = await createTlsSource({ certFile: tls?.certFile, keyFile: tls?.keyFile, dataDir, hostname, log });
+  if ('problem' in source) throw new CannotStart(source.problem);
+  return source;
+}
+
+function openStore({ settings, log, metrics, clock, fatal, keepFree }: Surroundings): Promise<MailStore> {
   return MailStore.open({
     dataDir: settings.dataDir,
     engine: new URL('./store-thread.ts', import.meta.url),
-    keepFree: Math.max(100 * 1024 * 1024, 2 * settings.maxMessageBytes),
+    keepFree: keepFree ?? Math.max(100 * 1024 * 1024, 2 * settings.maxMessageBytes),
     clock,
     log,
     meter: metrics,
     fatal,
-  });
-}
-
-function relayOf(
-  { settings, log, metrics }: Surroundings,
-  queue: StoreQueue,
-  keys: SigningKeys,
-  doors: readonly { door: string; port: number }[],
-): Relay {
-  const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
-  const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
-  return startRelay({
-    queue,
-    resolver: createResolver({
-      servers: (settings.resolvers ?? []).map(({ host, port }) =>
-        host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
-      ),
-    }),
-    keys: (domain) => keys.of(domain),
-    hostname: settings.hostname,
-    outboundPort: settings.outboundPort,
-    allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
-    isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),
-    log,
-    meter: metrics,
   });
 }
 

@@ -46,8 +46,13 @@ function complain(sentence: string, code: number): never {
   process.exit(code);
 }
 
-/** A failure in one line, with what caused it. */
+/** A failure in one line, with what caused it and, where it is known, what to do. */
 function reason(error: unknown): string {
+  const { code, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+  if (code === 'EADDRINUSE')
+    return `Port ${port} of ${address} is taken by another program: stop it, or choose another port (MAILSTEAD_..._PORT, see config/example.env).`;
+  if (code === 'EACCES' && port !== undefined)
+    return `Port ${port} may not be opened by this user: run it with the right to (docs/operating.md), or choose ports above 1023.`;
   const parts: string[] = [];
   for (let at = error; at instanceof Error && parts.length < 4; at = at.cause) parts.push(at.message);
   return parts.join(': ');

@@ -42,6 +42,8 @@ export interface Surroundings {
   clock: () => number;
   /** The store can promise nothing any more; the process has to end. */
   fatal: (error: Error) => void;
+  /** Mail is refused for now while the disk has less free than this, in octets. Left out: room for what is under way. */
+  keepFree?: number;
   /** Other limits of the IMAP door than its own, for measuring. */
   imapLimits?: Partial<ImapLimits>;
 }

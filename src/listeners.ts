@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import type { ImapListener } from '../mail/imap/door.ts';
 import type { Listener } from '../mail/receiver/options.ts';
@@ -8,9 +9,15 @@ function everywhere<T>(
   settings: Settings,
   ports: readonly [number | undefined, T][],
 ): (T & { host: string; port: number })[] {
-  return settings.listen.flatMap((host) =>
+  return reachable(settings.listen).flatMap((host) =>
     ports.flatMap(([port, door]) => (port === undefined ? [] : [{ ...door, host, port }])),
   );
+}
+
+/** `::` is in the default of live mode and asks for IPv6 where there is any; on a machine without it is left out. */
+function reachable(addresses: readonly string[]): readonly string[] {
+  const ipv6 = Object.values(networkInterfaces()).some((list) => list?.some((one) => one.family === 'IPv6'));
+  return ipv6 || addresses.length === 1 ? addresses : addresses.filter((address) => address !== '::');
 }
 
 export function smtpListeners(settings: Settings): Listener[] {

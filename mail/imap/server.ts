@@ -145,7 +145,8 @@ function cutAll(door: Door): void {
 function listening(server: Server, { host, port }: ImapListener): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port, backlog: BACKLOG }, () => {
+    // `::` alone would take IPv4 too, and stand in the way of 0.0.0.0 on the same port.
+    server.listen({ host, port, backlog: BACKLOG, ipv6Only: true }, () => {
       server.removeListener('error', reject);
       resolve();
     });

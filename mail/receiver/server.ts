@@ -75,7 +75,8 @@ class Hall implements Receiver {
     const { host, port } = listener;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ host, port, backlog: BACKLOG }, () => {
+      // `::` alone would take IPv4 too, and stand in the way of 0.0.0.0 on the same port.
+      server.listen({ host, port, backlog: BACKLOG, ipv6Only: true }, () => {
         server.off('error', reject);
         resolve();
       });

@@ -42,7 +42,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
       const app = listener.tls ? secureApp(options) : plainApp();
       addRoutes(app, options);
       doors.push({ app, listener });
-      await app.listen({ host: listener.host, port: listener.port });
+      // `::` alone would take IPv4 too, and stand in the way of 0.0.0.0 on the same port.
+      await app.listen({ host: listener.host, port: listener.port, ipv6Only: true });
     }
   } catch (error) {
     await close();

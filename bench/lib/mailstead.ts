@@ -27,8 +27,10 @@ export async function startMailstead(
   mailboxes = 10,
   env: Record<string, string> = {},
   program?: URL,
+  /** A directory of an earlier start, with its mailboxes; it stays. */
+  again?: string,
 ): Promise<Subject & { ports: Record<string, number>; dataDir: string }> {
-  const dataDir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'mailstead-bench-'));
+  const dataDir = again ?? mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'mailstead-bench-'));
   const ports = Object.fromEntries(
     ['HTTP', 'HTTPS', 'SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS'].map((door) => [
       `MAILSTEAD_${door}_PORT`,
@@ -70,7 +72,7 @@ export async function startMailstead(
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
       await ended;
-      rmSync(dataDir, { recursive: true, force: true });
+      if (again === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

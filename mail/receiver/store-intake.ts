@@ -65,6 +65,7 @@ abstract class IncomingMessage {
   protected readonly envelope: Envelope;
   readonly #writer: BlobWriter;
   readonly #indexer = new MessageIndexer();
+  #noRoom: StoreBusy | undefined;
 
   constructor(intake: StoreIntake, envelope: Envelope) {
     this.intake = intake;
@@ -79,7 +80,13 @@ abstract class IncomingMessage {
 
   protected keep(chunk: Buffer): Promise<void> | undefined {
     this.#indexer.push(chunk);
-    return this.#writer.write(chunk);
+    if (this.#noRoom !== undefined) return undefined;
+    return this.#writer.write(chunk)?.catch((error: unknown) => {
+      if (!(error instanceof StoreBusy)) throw error;
+      // The rest is read all the same: the answer is due at the end.
+      this.#noRoom = error;
+      this.abort();
+    });
   }
 
   /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
@@ -92,17 +99,19 @@ abstract class IncomingMessage {
       this.abort();
       return refuse(554, '5.4.6', 'Too many Received fields: this message is going round in circles');
     }
-    const blob = await this.#finished();
+    if (this.#noRoom !== undefined) return busy(this.#noRoom);
     try {
+      const blob = await this.#finished();
       await write(crossing(blob), index);
+      if ('file' in blob) store.files.settled(blob.file);
+      return undefined;
     } catch (error) {
       // Only a clear refusal proves that no row names the file. After anything else the transaction may be on disk;
       // the sweep of the next start knows.
-      if (error instanceof StoreBusy) this.abort();
-      throw error;
+      if (!(error instanceof StoreBusy)) throw error;
+      this.abort();
+      return busy(error);
     }
-    if ('file' in blob) store.files.settled(blob.file);
-    return undefined;
   }
 
   async #finished(): Promise<NewBlob> {
@@ -248,6 +257,12 @@ type CrossingBlob = { data: Uint8Array | null; file: { file: string; size: numbe
 
 function crossing(blob: NewBlob): CrossingBlob {
   return 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
+}
+
+function busy({ reason }: StoreBusy): Refusal {
+  return reason === 'disk-full'
+    ? refuse(452, '4.3.1', 'The disk is full, try again later')
+    : refuse(451, '4.3.2', 'Too busy, try again later');
 }
 
 function refuse(code: number, enhanced: string, text: string): Refusal {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Write } from './engine/types.ts';
+import { StoreBusy, type Write } from './engine/types.ts';
 
 /** Up to this many octets a message lives in its row; above, in a file of its own. */
 export const INLINE_LIMIT = 64 * 1024;
@@ -125,17 +125,24 @@ export class BlobWriter {
     this.#files = files;
   }
 
-  /** A promise means: wait before the next chunk. The writer keeps `chunk`. */
+  /**
+   * A promise means: wait before the next chunk. The writer keeps `chunk`. Rejects with {@link StoreBusy} when the disk
+   * is full.
+   */
   write(chunk: Buffer): Promise<void> | undefined {
     this.size += chunk.length;
     this.#chunks.push(chunk);
     if (this.#file === undefined && this.size <= INLINE_LIMIT) return undefined;
-    this.#writing = this.#flush(this.#writing);
+    this.#writing = this.#flush(this.#writing).catch(tellFull);
     return this.#writing;
   }
 
   /** The message is complete and, if it is in a file, flushed with its directory entry: a commit may now name it. */
-  async finish(): Promise<NewBlob> {
+  finish(): Promise<NewBlob> {
+    return this.#finish().catch(tellFull);
+  }
+
+  async #finish(): Promise<NewBlob> {
     // A buffer of its own and of the right size: cloning a view clones everything behind it.
     if (this.#file === undefined) return { data: ownBytes(this.#chunks, this.size) };
     await this.#writing;
@@ -174,6 +181,13 @@ export class BlobWriter {
       // The sweep at the next start takes what could not be removed now.
     }
   }
+}
+
+/** No room is no fault: the message can come later. */
+function tellFull(error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
+  throw new StoreBusy('disk-full', 'the disk is full', { cause: error });
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {

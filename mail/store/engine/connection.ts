@@ -6,6 +6,7 @@ const OLDEST_SQLITE = '3.51.3';
 
 /** Primary result codes of SQLite that the engine tells apart. */
 export const SQLITE = {
+  BUSY: 5,
   NOMEM: 7,
   READONLY: 8,
   INTERRUPT: 9,

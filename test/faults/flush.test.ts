@@ -78,11 +78,11 @@ test('a slow disk slows the answers down, nothing else, and takes no memory', as
     `inject=${FLUSHES}:delay_enter=${SLOW_MS * 1000}`,
   ]);
   const began = Date.now();
-  let running = true;
-  const sending = load({ port: box.port('smtp'), queue, ledger, clients: CLIENTS }).finally(() => (running = false));
+  const over = new AbortController();
+  const sending = load({ port: box.port('smtp'), queue, ledger, clients: CLIENTS }).finally(() => over.abort());
   const waits: number[] = [];
   let most = 0;
-  while (running) {
+  while (!over.signal.aborted) {
     const asked = performance.now();
     await reader.command('FETCH 1:10 (FLAGS BODY.PEEK[])');
     waits.push(performance.now() - asked);

@@ -70,7 +70,7 @@ export interface LoadOptions {
   to?: string;
 }
 
-/** Clients that send what is queued, each one message after the other, until it is empty or their connections end. */
+/** Clients that send what is queued, each one message after the other, until it is empty or they are refused. */
 export async function load(options: LoadOptions): Promise<void> {
   await Promise.all(Array.from({ length: options.clients }, () => new Sender(options).run()));
 }
@@ -110,13 +110,14 @@ class Sender {
 
   async #work(): Promise<void> {
     const { queue } = this.#options;
-    while (!this.#ended) {
+    for (;;) {
       const message = queue.shift();
-      if (message === undefined) return;
-      const done = await this.#send(message);
-      if (!done) queue.unshift(message);
-      // A refusal is for now: the rest of the run shows whether it was.
-      if (!done && !(await this.#say('RSET\r\n', '250'))) return;
+      if (message === undefined || (await this.#send(message))) {
+        if (message === undefined) return;
+        continue;
+      }
+      queue.unshift(message);
+      return;
     }
   }
 
@@ -128,8 +129,6 @@ class Sender {
       const reply = await this.#reply();
       if (reply?.startsWith(expected)) continue;
       if (reply !== undefined) ledger.refusals.push(reply);
-      // The rest of what was pipelined is answered too.
-      if (expected === '250') this.#ended = true;
       return false;
     }
     this.#socket?.write(message.wire);

@@ -1,0 +1,86 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { Box } from '../support/box.ts';
+import { expectIntegrity, LONGEST_START_MS, UNDER_LOAD } from '../support/faults.ts';
+import { MailboxReader } from '../support/mailbox-reader.ts';
+
+const KILLS = 150;
+/** Starts at a time: there are two cores at least. */
+const LANES = 2;
+
+/** One system call of one of the threads; strace counts for each thread by itself. */
+interface Moment {
+  call: string;
+  count: number;
+}
+
+test(`a first start that is killed at any of its first ${KILLS} writes and flushes is completed by the next`, async () => {
+  const moments = [...(await writesOfAStart()), ...['link', 'rename', 'unlink'].map((call) => ({ call, count: 1 }))];
+  expect(moments.length).toBeGreaterThanOrEqual(KILLS);
+  const starts: number[] = [];
+  const lane = async (): Promise<void> => {
+    for (let moment = moments.shift(); moment !== undefined; moment = moments.shift()) {
+      starts.push(await killedAt(moment));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const slowest = Math.round(Math.max(...starts));
+  console.log(`${starts.length} first starts killed, slowest start afterwards ${slowest} ms`);
+  expect(slowest).toBeLessThan(LONGEST_START_MS);
+});
+
+/** Where a start writes and flushes: each call of each thread, as far as strace can aim at it. */
+async function writesOfAStart(): Promise<Moment[]> {
+  await using directory = await temporary();
+  const trace = join(directory.path, 'trace');
+  const box = boxOn(directory.path, ['-o', trace, '-e', 'trace=fsync,fdatasync,pwrite64']);
+  await using _ = box;
+  await box.start();
+  await box.kill();
+  // strace writes the rest of the file when it sees the end.
+  const written = async (): Promise<string> => readFile(trace, 'latin1');
+  await vi.waitUntil(async () => /^\d+ +\+\+\+ killed by SIGKILL/m.test(await written()), { timeout: 10_000 });
+  const counts = new Map<string, number>();
+  const moments = new Map<string, Moment>();
+  for (const line of (await written()).split('\n')) {
+    const [, thread = '', call = ''] = /^(\d+) +(fsync|fdatasync|pwrite64)\(/.exec(line) ?? [];
+    if (call === '') continue;
+    const count = (counts.get(thread + call) ?? 0) + 1;
+    counts.set(thread + call, count);
+    // The first thread that comes so far is the one that is hit.
+    if (moments.size < KILLS) moments.set(`${call} ${count}`, { call, count });
+  }
+  return [...moments.values()];
+}
+
+async function killedAt({ call, count }: Moment): Promise<number> {
+  await using directory = await temporary();
+  const killed = boxOn(directory.path, [
+    '-o',
+    '/dev/null',
+    '-e',
+    `trace=${call}`,
+    '-e',
+    `inject=${call}:signal=SIGKILL:when=${count}`,
+  ]);
+  await expect(killed.start(), `${call} ${count}`).rejects.toThrow(/before it was ready/);
+  await using box = new Box(directory.path, { dataDir: directory.path, settings: UNDER_LOAD });
+  await box.start();
+  using reader = await MailboxReader.open(box.port('imap'));
+  expect((await reader.command('SELECT INBOX')).toString(), `${call} ${count}`).toMatch(/^\* 0 EXISTS/m);
+  await box.stop();
+  expectIntegrity(directory.path);
+  return box.startMs;
+}
+
+/** `-D`: strace stands beside the server and not above it, so that signals reach the server. */
+function boxOn(dataDir: string, strace: readonly string[]): Box {
+  return new Box(dataDir, { dataDir, settings: UNDER_LOAD, wrapper: ['strace', '-D', '-f', '-q', ...strace] });
+}
+
+async function temporary(): Promise<AsyncDisposable & { path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'first-start-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}

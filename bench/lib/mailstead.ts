@@ -56,7 +56,7 @@ export async function startMailstead(
   });
   const listeners = await ready(child);
   const users = Array.from({ length: mailboxes }, (_, i) => `user${i + 1}`);
-  for (const user of users)
+  for (const user of again === undefined ? users : [])
     await askServer(dataDir, 'add_mailbox', { address: `${user}@box.test`, password: PASSWORD });
   return {
     name: 'mailstead',

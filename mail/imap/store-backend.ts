@@ -76,7 +76,7 @@ export class StoreBackend implements ImapStore {
   }
 
   rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
-    return this.#store.read(messageRows, { mailbox, uids, structure: want.structure });
+    return this.#store.read(messageRows, { account: this.#account, mailbox, uids, structure: want.structure });
   }
 
   async bytes({ trace, blob, length }: ContentRef, start: number, count: number): Promise<Buffer> {
@@ -155,7 +155,8 @@ export class StoreBackend implements ImapStore {
   async search(mailbox: number, view: MailboxView, plan: SearchProgram): ReturnType<ImapStore['search']> {
     const { found, open } = glance(plan, view.uids, view.length, view);
     if (open.uids.length === 0) return found;
-    const input = { mailbox, program: plan, open, blobs: this.#store.files.directory, now: this.#clock() };
+    const blobs = this.#store.files.directory;
+    const input = { account: this.#account, mailbox, program: plan, open, blobs, now: this.#clock() };
     const outcome = await this.#store.scan(imapSearch, input);
     return outcome.kind === 'too-long' ? outcome : mergeUids(found, outcome.uids);
   }

@@ -41,31 +41,36 @@ interface Meta extends Record<string, string | number> {
 
 /**
  * Rows of the given UIDs, ascending. A message that was expunged a while ago is answered too, as long as it is kept:
- * a session that has not been told of the expunge may still ask for it.
+ * a session that has not been told of the expunge may still ask for it. Those of another account are not there.
  */
 export const messageRows = query(
   'message-rows',
-  async (rx, input: { mailbox: number; uids: readonly number[]; structure: boolean }): Promise<MessageRow[]> => {
+  async (
+    rx,
+    input: { account: number; mailbox: number; uids: readonly number[]; structure: boolean },
+  ): Promise<MessageRow[]> => {
     const uids = JSON.stringify(input.uids);
     const rows = await rx.all<Joined>(
       `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id FROM entry n JOIN email e ON e.id = n.email_id
-       WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) ORDER BY n.uid`,
+       WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
       input.mailbox,
       uids,
+      input.account,
     );
-    const missing = rows.length === input.uids.length ? [] : await expungedRows(rx, input.mailbox, uids);
+    const missing = rows.length === input.uids.length ? [] : await expungedRows(rx, input, uids);
     const all = missing.length === 0 ? rows : [...rows, ...missing].sort((a, b) => a.uid - b.uid);
     const meta = input.structure ? await metaOf(rx, all) : undefined;
     return all.map((row) => toRow(row, meta?.get(row.email_id)));
   },
 );
 
-function expungedRows(rx: Read, mailbox: number, uids: string): Promise<Joined[]> {
+function expungedRows(rx: Read, from: { account: number; mailbox: number }, uids: string): Promise<Joined[]> {
   return rx.all<Joined>(
     `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id FROM expunged n JOIN email e ON e.id = n.email_id
-     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?))`,
-    mailbox,
+     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
+    from.mailbox,
     uids,
+    from.account,
   );
 }
 

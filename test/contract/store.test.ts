@@ -26,8 +26,8 @@ function accepted(account: number, n: number): Accepted {
   };
 }
 
-async function wholeMessage(store: MailStore, mailbox: number, uid: number): Promise<string> {
-  const [row] = await store.read(messageRows, { mailbox, uids: [uid], structure: true });
+async function wholeMessage(store: MailStore, account: number, mailbox: number, uid: number): Promise<string> {
+  const [row] = await store.read(messageRows, { account, mailbox, uids: [uid], structure: true });
   if (row === undefined) throw new Error('no such message');
   return row.content.trace + (await store.blob(row.content.blob, 0, row.content.length)).toString('latin1');
 }
@@ -37,11 +37,11 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
     await using box = await testStore(engine);
     const { account, inbox } = await testAccount(box.store);
     await box.store.write(deliver, accepted(account, 1));
-    expect(await wholeMessage(box.store, inbox, 1)).toBe(
+    expect(await wholeMessage(box.store, account, inbox, 1)).toBe(
       `Return-Path: <a@a.example>\r\nDelivered-To: me@box.test\r\n${text(1)}`,
     );
     const store = await box.reopen();
-    expect(await wholeMessage(store, inbox, 1)).toContain('body 1');
+    expect(await wholeMessage(store, account, inbox, 1)).toContain('body 1');
     const info = await store.read(findMailbox, { account, name: 'INBOX' });
     expect(info).toMatchObject({ total: 1, unseen: 1, uidNext: 2, role: 'inbox' });
   });
@@ -67,7 +67,7 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
     await box.store.write(expunge, { account, mailbox: inbox, uids: [1, 2, 3] });
     expect([...view.uids.subarray(0, view.length)]).toEqual([1, 3]);
     expect([...before.subarray(0, 3)]).toEqual([1, 2, 3]);
-    expect(await wholeMessage(box.store, inbox, 2)).toContain('body 2');
+    expect(await wholeMessage(box.store, account, inbox, 2)).toContain('body 2');
     view.close();
   });
 
@@ -147,12 +147,12 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
     });
     await box.store.write(expunge, { account, mailbox: inbox, uids: [1] });
     expect(await box.store.write(forgetExpunged, { before: box.clock.now })).toEqual({ files: [], more: false });
-    expect(await wholeMessage(box.store, inbox, 1)).toBe(big.toString('latin1'));
+    expect(await wholeMessage(box.store, account, inbox, 1)).toBe(big.toString('latin1'));
     expect(await box.store.write(forgetExpunged, { before: box.clock.now + 1 })).toEqual({
       files: [blob.file],
       more: false,
     });
-    await expect(wholeMessage(box.store, inbox, 1)).rejects.toThrow('no such message');
+    await expect(wholeMessage(box.store, account, inbox, 1)).rejects.toThrow('no such message');
   });
 });
 

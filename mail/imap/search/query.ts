@@ -13,22 +13,25 @@ interface StoredRow extends SearchRow {
 /** A search that has to look at rows or bytes; for the reader thread. `blobs` is the directory of blob files. */
 export const imapSearch = query(
   'imap-search',
-  (
-    rx,
-    input: { mailbox: number; program: SearchProgram; open: Candidates; blobs: string; now: number },
-  ): Promise<SearchOutcome> =>
-    evaluate(input.program, input.open, storedMessages(rx, input.mailbox, input.blobs), { now: input.now }),
+  (rx, input: Place & { program: SearchProgram; open: Candidates; now: number }): Promise<SearchOutcome> =>
+    evaluate(input.program, input.open, storedMessages(rx, input), { now: input.now }),
 );
 
-function storedMessages(rx: Read, mailbox: number, blobs: string): SearchSource<StoredRow> {
+interface Place {
+  account: number;
+  mailbox: number;
+  blobs: string;
+}
+
+function storedMessages(rx: Read, place: Place): SearchSource<StoredRow> {
   return {
-    rows: (uids) => rowsOf(rx, mailbox, uids),
-    header: (row) => bytesOf(rx, row, blobs, row.headerLength),
-    whole: (row) => bytesOf(rx, row, blobs, row.size - row.traceLength),
+    rows: (uids) => rowsOf(rx, place, uids),
+    header: (row) => bytesOf(rx, row, place.blobs, row.headerLength),
+    whole: (row) => bytesOf(rx, row, place.blobs, row.size - row.traceLength),
   };
 }
 
-async function rowsOf(rx: Read, mailbox: number, uids: readonly number[]): Promise<StoredRow[]> {
+async function rowsOf(rx: Read, { account, mailbox }: Place, uids: readonly number[]): Promise<StoredRow[]> {
   const rows = await rx.all<{
     uid: number;
     size: number;
@@ -41,9 +44,10 @@ async function rowsOf(rx: Read, mailbox: number, uids: readonly number[]): Promi
   }>(
     `SELECT n.uid, n.size, n.received_at, e.sent_day, m.parts, m.header_length, e.trace, e.blob_id
      FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
-     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) ORDER BY n.uid`,
+     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
     mailbox,
     JSON.stringify(uids),
+    account,
   );
   return rows.map((row) => ({
     uid: row.uid,

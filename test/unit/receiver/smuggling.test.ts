@@ -1,34 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataEnds } from '../../support/data-ends.ts';
 import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
 import { Wire } from '../../support/wire.ts';
-
-/** What some server somewhere takes for the end of a message. Each is sent in a text, followed by a second message. */
-const ends: readonly [string, string | Buffer][] = [
-  ['LF.LF', '\n.\n'],
-  ['LF.CRLF', '\n.\r\n'],
-  ['CRLF.LF', '\r\n.\n'],
-  ['CR.CR', '\r.\r'],
-  ['CR.LF', '\r.\n'],
-  ['LF.CR', '\n.\r'],
-  ['CR.CRLF', '\r.\r\n'],
-  ['CRLF.CR', '\r\n.\r'],
-  ['CRLF NUL .CRLF', '\r\n\0.\r\n'],
-  ['CRLF.NUL CRLF', '\r\n.\0\r\n'],
-  ['CRLF.CRCRLF', '\r\n.\r\r\n'],
-  ['CRCRLF.CRLF', '\r\r\n.\r\n'],
-  ['CRLF.SP CRLF', '\r\n. \r\n'],
-  ['CRLF.TAB CRLF', '\r\n.\t\r\n'],
-  ['CRLF.VT CRLF', '\r\n.\v\r\n'],
-  ['CRLF.FF CRLF', '\r\n.\f\r\n'],
-  ['CRLF.0x85 LF', Buffer.from('\r\n.\x85\n', 'latin1')],
-  ['LF..CRLF', '\n..\r\n'],
-  ['CR..CRLF', '\r..\r\n'],
-  ['CRLF..LF', '\r\n..\n'],
-  ['LF.CRCRLF', '\n.\r\r\n'],
-  ['U+2028', '\u2028.\u2028'],
-  ['U+0085', '\u0085.\u0085'],
-  ['overlong CRLF.CRLF', Buffer.from([0xc0, 0x8d, 0xc0, 0x8a, 0x2e, 0xc0, 0x8d, 0xc0, 0x8a])],
-];
 
 const SECOND = 'MAIL FROM:<second@remote.example>\r\nRCPT TO:<you@box.test>\r\nDATA\r\nSubject: second\r\n';
 const LOGIN = 'AUTH PLAIN AG1lQGJveC50ZXN0AHNlY3JldA==\r\n';
@@ -71,7 +44,7 @@ async function smuggle(at: (typeof doors)[number], pieces: readonly Buffer[]): P
 }
 
 for (const at of doors) {
-  test.each(ends)(`${at.name}: %s makes no second message`, async (_, end) => {
+  test.each(dataEnds)(`${at.name}: %s makes no second message`, async (_, end) => {
     const body = Buffer.concat([
       Buffer.from('Subject: first\r\n\r\ntext'),
       Buffer.from(end as string),
@@ -89,7 +62,7 @@ for (const at of doors) {
 }
 
 test('mx: every split of every end in two', async () => {
-  for (const [, end] of ends) {
+  for (const [, end] of dataEnds) {
     const octets = Buffer.concat([Buffer.from('text'), Buffer.from(end as string), Buffer.from(`${SECOND}\r\n.\r\n`)]);
     for (let at = 3; at < 6 + Buffer.byteLength(end); at += 1) {
       const taken = await smuggle(doors[0], [octets.subarray(0, at), octets.subarray(at), Buffer.from('QUIT\r\n')]);

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { askServer } from '../../src/control/client.ts';
 
@@ -37,6 +37,7 @@ export async function startMailstead(
       '0',
     ]),
   );
+  const log = `${dataDir}.log`;
   const command =
     program === undefined
       ? [fileURLToPath(new URL('../../bin/mailstead', import.meta.url)), 'serve']
@@ -52,9 +53,10 @@ export async function startMailstead(
       MAILSTEAD_LOG_LEVEL: 'info',
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // To a file, as a supervisor would: reading the log here would cost the generator what it measures.
+    stdio: ['ignore', openSync(log, 'w'), 'inherit'],
   });
-  const listeners = await ready(child);
+  const listeners = await ready(child, log);
   const users = Array.from({ length: mailboxes }, (_, i) => `user${i + 1}`);
   for (const user of again === undefined ? users : [])
     await askServer(dataDir, 'add_mailbox', { address: `${user}@box.test`, password: PASSWORD });
@@ -73,17 +75,19 @@ export async function startMailstead(
       child.kill('SIGTERM');
       await ended;
       if (again === undefined) rmSync(dataDir, { recursive: true, force: true });
+      rmSync(log, { force: true });
     },
   };
 }
 
-function ready(child: ChildProcess): Promise<Record<string, number>> {
-  return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`Mailstead ended with ${code} before it was ready`)));
-    if (child.stdout === null) throw new Error('no output');
-    createInterface(child.stdout).on('line', (line) => {
-      if (!line.includes('"msg":"ready"')) return;
-      resolve((JSON.parse(line) as { listeners: Record<string, number> }).listeners);
-    });
-  });
+/** Waits for the ready line in the log file. */
+async function ready(child: ChildProcess, log: string): Promise<Record<string, number>> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`Mailstead ended with ${child.exitCode} before it was ready`);
+    const line = readFileSync(log, 'utf8')
+      .split('\n')
+      .find((one) => one.includes('"msg":"ready"'));
+    if (line !== undefined) return (JSON.parse(line) as { listeners: Record<string, number> }).listeners;
+    await sleep(50);
+  }
 }

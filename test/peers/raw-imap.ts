@@ -17,6 +17,7 @@ export class RawImap implements Disposable {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
+    socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => {
       this.#input.push(chunk);
       this.#wake();

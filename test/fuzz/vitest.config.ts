@@ -7,6 +7,6 @@ export default defineConfig({
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
     maxWorkers: 1,
-    testTimeout: 3_600_000,
+    testTimeout: 180_000,
   },
 });

@@ -33,13 +33,20 @@ export class SmallDisk implements Disposable {
     try {
       for (const size of [2 ** 20, 4096, 1]) {
         const block = Buffer.alloc(size, 1);
-        while (left === 0 || this.free - size >= left) if (writeSync(file, block) < size) break;
+        // A short write comes when there is no room for the whole.
+        while (this.#hasRoom(size, left)) {
+          if (writeSync(file, block) < size) break;
+        }
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     } finally {
       closeSync(file);
     }
+  }
+
+  #hasRoom(size: number, left: number): boolean {
+    return left === 0 || this.free - size >= left;
   }
 
   /** Gives back what was taken. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import type { Listeners } from './appliance.ts';
 import type { Seeded } from './seed.ts';
@@ -20,8 +21,8 @@ function local({ settings, listeners, seeded }: Facts): string {
   const { smtp, submissions, imaps, http } = listeners;
   const known =
     seeded.password === undefined
-      ? `  password  as the first start printed it; a new one: bin/mailstead mailbox password ${address}`
-      : `  password  ${password}   (shown once; a new one: bin/mailstead mailbox password ${address})`;
+      ? `  password  as the first start printed it; a new one: bin/mailstead mailbox password ${address}${where(settings)}`
+      : `  password  ${password}   (shown once; a new one: bin/mailstead mailbox password ${address}${where(settings)})`;
   const tries: [string, boolean, string][] = [
     [
       'Receive a mail (SMTP)',
@@ -31,14 +32,14 @@ function local({ settings, listeners, seeded }: Facts): string {
     [
       'Read it (IMAP)',
       imaps !== undefined,
-      `curl -sk --user '${address}:${password}' 'imaps://127.0.0.1:${imaps}/INBOX;MAILINDEX=1'`,
+      `curl -sk --user ${quoted(`${address}:${password}`)} 'imaps://127.0.0.1:${imaps}/INBOX;MAILINDEX=1'`,
     ],
     [
       'Send one; it is held, as local mode sends nothing to the world',
       submissions !== undefined,
-      `swaks --server 127.0.0.1:${submissions} --tlsc --auth PLAIN --auth-user ${address} --auth-password '${password}' --from ${address} --to you@example.org`,
+      `swaks --server 127.0.0.1:${submissions} --tlsc --auth PLAIN --auth-user ${address} --auth-password ${quoted(password)} --from ${address} --to you@example.org`,
     ],
-    ['See what is held', true, 'bin/mailstead queue list'],
+    ['See what is held', true, `bin/mailstead queue list${where(settings)}`],
   ];
   const lines = tries.filter(([, possible]) => possible).map(([what, , how]) => `  ${what}\n    $ ${how}`);
   return [
@@ -57,6 +58,7 @@ function local({ settings, listeners, seeded }: Facts): string {
 }
 
 function live({ settings, listeners, selfSigned }: Facts): string {
+  const at = where(settings);
   const certificate = selfSigned
     ? 'The certificate is self-signed: other hosts and mail programs will warn. Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY.'
     : undefined;
@@ -66,7 +68,7 @@ function live({ settings, listeners, selfSigned }: Facts): string {
     `  ports     ${ports(listeners)}`,
     `  data      ${settings.dataDir}`,
     ...(certificate === undefined ? [] : [`  ${certificate}`]),
-    '  next      bin/mailstead domain add example.com && bin/mailstead mailbox add you@example.com',
+    `  next      bin/mailstead domain add example.com${at} && bin/mailstead mailbox add you@example.com${at}`,
     '',
   ].join('\n');
 }
@@ -75,4 +77,14 @@ function ports(listeners: Listeners): string {
   return Object.entries(listeners)
     .map(([name, port]) => `${name} ${port}`)
     .join(', ');
+}
+
+/** How a command finds this server when its data is not where commands look by themselves. */
+function where({ dataDir }: Settings): string {
+  return dataDir === resolve('data') ? '' : ` --data-dir ${quoted(dataDir)}`;
+}
+
+/** One word of a shell's command line, whatever is in it. */
+function quoted(word: string): string {
+  return /^[\w@:./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -34,12 +34,12 @@ async function inbox(): Promise<string[]> {
 }
 
 /** The lines that the first start prints for people to copy. */
-function printedLines(): string[] {
-  return box.printed.flatMap((line) => /^\s+\$ (.+)$/.exec(line)?.[1] ?? []);
+function printedLines({ printed }: Box): string[] {
+  return printed.flatMap((line) => /^\s+\$ (.+)$/.exec(line)?.[1] ?? []);
 }
 
 test('the lines that local mode prints work as printed', async () => {
-  const lines = printedLines();
+  const lines = printedLines(box);
   expect(lines.map((line) => line.split(' ')[0])).toEqual(['swaks', 'curl', 'swaks', 'bin/mailstead']);
   const said: string[] = [];
   for (const line of lines) {
@@ -52,6 +52,16 @@ test('the lines that local mode prints work as printed', async () => {
   expect(await held()).toEqual([
     expect.objectContaining({ from: box.address, to: 'you@example.org', heldBecause: expect.any(String) as string }),
   ]);
+});
+
+test('they do so with a password and a directory that shells trip over, and nothing in the environment', async () => {
+  await using parent = await mkdtempDisposable(join(tmpdir(), 'it is '));
+  const settings = { LOCAL_PASSWORD: 'it\'s "a $HOME; \\ secret` & #more' };
+  await using odd = await startBox({ dataDir: join(parent.path, "bob's"), settings });
+  const { MAILSTEAD_DATA_DIR: _, ...env } = odd.env;
+  const lines = printedLines(odd);
+  expect(lines).toHaveLength(4);
+  for (const line of lines) await succeed('/bin/sh', ['-c', line], { cwd: REPOSITORY, env });
 });
 
 test('curl sends through both ways of submission and reads with STARTTLS', async () => {

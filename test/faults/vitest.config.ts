@@ -6,7 +6,8 @@ export default defineConfig({
     include: ['test/faults/**/*.test.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One at a time: starts are measured, and some tests keep both cores busy by themselves.
+    maxWorkers: 1,
     testTimeout: 300_000,
     hookTimeout: 60_000,
   },

@@ -20,6 +20,8 @@ export interface BoxOptions {
   settings?: Readonly<Record<string, string>>;
   /** A directory that is there already and stays; by default one is made and removed. */
   dataDir?: string;
+  /** Takes other ports at each start: for runs that are long enough for another program to take the old ones meanwhile. */
+  freshPorts?: boolean;
   /** Put in front of the command, such as `['strace', '-f']`. The signals then go to that program. */
   wrapper?: readonly string[];
 }
@@ -56,7 +58,7 @@ export class Box implements AsyncDisposable {
     return pid;
   }
 
-  /** The port of a door, which stays the same over restarts. */
+  /** The port of a door, which stays the same over restarts unless `freshPorts` is set. */
   port(door: Door): number {
     const port = this.#ports[door];
     if (port === undefined) throw new Error(`the box has no door ${door}`);
@@ -153,9 +155,10 @@ export class Box implements AsyncDisposable {
   }
 
   #settings(): Record<string, string> {
-    const { hostname } = this.#options;
+    const { hostname, freshPorts } = this.#options;
+    const before = freshPorts === true ? {} : this.#ports;
     const doors = ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'HTTP', 'HTTPS'];
-    const ports = doors.map((door) => [`${door}_PORT`, String(this.#ports[door.toLowerCase() as Door] ?? 0)]);
+    const ports = doors.map((door) => [`${door}_PORT`, String(before[door.toLowerCase() as Door] ?? 0)]);
     const all: Record<string, string> = {
       ...(Object.fromEntries(ports) as Record<string, string>),
       ...(hostname === undefined

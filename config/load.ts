@@ -124,6 +124,10 @@ function settle(values: Values, terminal: boolean): Settings {
       values.TLS_CERT && values.TLS_KEY
         ? { certFile: resolve(values.TLS_CERT), keyFile: resolve(values.TLS_KEY) }
         : undefined,
+    trustProxy: values.TRUST_PROXY ?? [],
+    bootstrap: needed(values.BOOTSTRAP),
+    unclaimedSending: needed(values.UNCLAIMED_SENDING),
+    billingSetupUrl: values.BILLING_SETUP_URL,
     tokenPrefix: needed(values.TOKEN_PREFIX),
     localPassword: values.LOCAL_PASSWORD,
     keyFile: values.KEY_FILE === undefined ? join(dataDir, 'secret.key') : resolve(values.KEY_FILE),

@@ -50,6 +50,12 @@ export const baseUrl: Parse<string> = (value) => {
   return plain ? good(url.href.replace(/\/+$/, '')) : bad('a URL such as https://mail.example.com');
 };
 
+/** A page that people are sent to. */
+export const webUrl: Parse<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url && /^https?:$/.test(url.protocol) ? good(url.href) : bad('a URL such as https://pay.example.com/setup');
+};
+
 export const port: Parse<Port> = (value) => {
   if (value === 'off') return good(undefined);
   const number = wholeNumber(value);

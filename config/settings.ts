@@ -31,7 +31,7 @@ export const SETTINGS = {
   SUBMISSIONS_PORT: define({ parse: parse.port, local: '2465', live: '465' }),
   IMAP_PORT: define({ parse: parse.port, local: '2143', live: '143' }),
   IMAPS_PORT: define({ parse: parse.port, local: '2993', live: '993' }),
-  DNS_PORT: define({ parse: parse.port, local: 'off', notYet: 'off' }),
+  DNS_PORT: define({ parse: parse.port, local: 'off' }),
   RESOLVERS: define({ parse: parse.resolvers }),
   OUTBOUND_PORT: define({ parse: parse.remotePort, local: '25' }),
   ALLOW_PRIVATE_NETWORKS: define({ parse: parse.privateNetworks, local: 'true', live: 'false' }),
@@ -41,10 +41,10 @@ export const SETTINGS = {
   ACME_EMAIL: define({ parse: parse.text, notYet: true }),
   ACME_DIRECTORY: define({ parse: parse.text, notYet: true }),
   SMARTHOST: define({ parse: parse.text, notYet: true, secret: true }),
-  TRUST_PROXY: define({ parse: parse.networks, notYet: true }),
-  BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open', notYet: 'open' }),
-  UNCLAIMED_SENDING: define({ parse: parse.oneOf('open', 'owner'), local: 'open', notYet: 'open' }),
-  BILLING_SETUP_URL: define({ parse: parse.text, notYet: true }),
+  TRUST_PROXY: define({ parse: parse.networks }),
+  BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open' }),
+  UNCLAIMED_SENDING: define({ parse: parse.oneOf('open', 'owner'), local: 'open' }),
+  BILLING_SETUP_URL: define({ parse: parse.webUrl }),
   TOKEN_PREFIX: define({ parse: parse.tokenPrefix, local: 'mst' }),
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
   KEY_FILE: define({ parse: parse.text }),
@@ -86,6 +86,14 @@ export interface Settings {
   readonly exemptNetworks: readonly parse.Network[];
   /** PEM files. Undefined: self-signed. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Peers whose X-Forwarded-For counts. */
+  readonly trustProxy: readonly parse.Network[];
+  /** Who may make an organization without a credential. */
+  readonly bootstrap: 'open' | 'invite' | 'off';
+  /** What an organization may send before it is claimed or has an active recovery key. */
+  readonly unclaimedSending: 'open' | 'owner';
+  /** Undefined: this box asks for no payment. */
+  readonly billingSetupUrl: string | undefined;
   readonly tokenPrefix: string;
   readonly localPassword: string | undefined;
   readonly keyFile: string;

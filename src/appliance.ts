@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
+import type { Resolver } from '../mail/dns/lookup.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
 import type { ImapLimits } from '../mail/imap/limits.ts';
 import { startImap } from '../mail/imap/server.ts';
@@ -22,12 +23,15 @@ import { MailStore } from '../mail/store/store.ts';
 import { startControl } from './control/server.ts';
 import { StoredCredentials } from './credentials.ts';
 import { SigningKeys } from './domains/domains.ts';
+import { httpDoors } from './http/doors.ts';
 import { startHttp } from './http/server.ts';
 import { httpListeners, imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
 import { seed, type Seeded } from './seed.ts';
 import { createTlsSource, type TlsSource } from './tls/context.ts';
+import { LastUsed } from './tokens/last-used.ts';
+import type { World } from './operations/world.ts';
 import { version } from './version.ts';
 
 /** A start that cannot go on, told to the person who started it in one sentence. */
@@ -67,6 +71,8 @@ interface Inside extends Surroundings {
   logins: LoginDesk;
   queue: StoreQueue;
   keys: SigningKeys;
+  resolver: Resolver;
+  lastUsed: LastUsed;
   /** Networks that limits do not count. */
   exempt: (ip: string) => boolean;
   /** Why mail for elsewhere waits; null lets it go. */
@@ -88,11 +94,13 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(() => receiver.close());
   const imap = await openImap(inside);
   stack.defer(() => imap.close());
-  const http = await openHttp(inside);
+  const listeners: Listeners = {};
+  const world = worldOf(inside, listeners);
+  const http = await openHttp(inside, world);
   stack.defer(() => http.close());
   const relay = openRelay(inside, receiver.addresses());
   stack.defer(() => relay.close());
-  const listeners = portsOf(receiver.addresses(), imap.addresses(), http.addresses());
+  Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(await openControl(inside, listeners));
 
   const everything = stack.move();
@@ -128,7 +136,29 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
   const queue = new StoreQueue({ store, hold, traceId });
   const keys = new SigningKeys({ store, secrets }, clock);
   const failing = (): string[] => (store.unavailable() === undefined ? [] : ['disk']);
-  return { ...around, store, secrets, tls, logins, queue, keys, exempt, hold, local, failing };
+  const servers = (settings.resolvers ?? []).map(({ host, port }) =>
+    host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+  );
+  const resolver = createResolver({ servers });
+  const lastUsed = stack.use(new LastUsed(store));
+  return { ...around, store, secrets, tls, logins, queue, keys, resolver, lastUsed, exempt, hold, local, failing };
+}
+
+/** What operations may use. `listeners` is filled in when all doors are open. */
+function worldOf(inside: Inside, listeners: Listeners): World {
+  const { settings, clock, logins, queue } = inside;
+  const local = (): string => `http://127.0.0.1:${listeners.http ?? listeners.https ?? 0}`;
+  return {
+    ...inside,
+    startedAt: clock(),
+    baseUrl: () => settings.baseUrl ?? local(),
+    ports: () => listeners,
+    revoked(account, gone) {
+      if (gone === undefined) logins.revoked({ account });
+      for (const credential of gone ?? []) logins.revoked({ account, credential });
+    },
+    queueChanged: () => queue.changed(),
+  };
 }
 
 function openReceiver({ settings, store, hold, queue, logins, tls, exempt, local, log, metrics, clock }: Inside) {
@@ -168,7 +198,7 @@ function openImap({ settings, store, logins, tls, exempt, local, log, metrics, c
   });
 }
 
-function openHttp({ settings, store, tls, failing, metrics, log }: Inside) {
+function openHttp({ settings, store, tls, failing, metrics, log }: Inside, world: World) {
   metrics.onScrape(async () => {
     const depth = await store.read(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
@@ -182,22 +212,21 @@ function openHttp({ settings, store, tls, failing, metrics, log }: Inside) {
     metrics,
     version: version(),
     log,
+    trusted: (ip) => inNetworks(ip, settings.trustProxy),
+    doors: httpDoors(world),
   });
 }
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
-  { settings, queue, keys, log, metrics }: Inside,
+  { settings, queue, keys, resolver, log, metrics }: Inside,
   doors: readonly { door: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
-  const servers = (settings.resolvers ?? []).map(({ host, port }) =>
-    host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
-  );
   return startRelay({
     queue,
-    resolver: createResolver({ servers }),
+    resolver,
     keys: (domain) => keys.of(domain),
     hostname: settings.hostname,
     outboundPort: settings.outboundPort,

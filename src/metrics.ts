@@ -14,6 +14,8 @@ export const METRICS: Readonly<Record<string, string>> = {
   store_commands: 'Commands in one commit of the store.',
   store_seconds: 'From asking the store for a command to its flushed commit.',
   disk_free_bytes: 'Free space where the data directory is.',
+  operations_total: 'Operations of the control plane, by name and outcome.',
+  operation_seconds: 'From asking for an operation to its answer.',
   queue_rows: 'Recipients in the queue, by state (due, held).',
 };
 

@@ -4,9 +4,9 @@ import { listDomains } from '../mail/store/domain.ts';
 import type { Settings } from '../config/settings.ts';
 import { type AccountContext, provisionAccount } from './accounts/accounts.ts';
 import { onboardDomain } from './domains/domains.ts';
+import { BOX } from './letters/letter.ts';
+import { seedOperator } from './organizations/commands.ts';
 
-/** Owns what belongs to the box and to nobody else. */
-const BOX = 0;
 const LOCAL_ADDRESS = 'me@box.test';
 
 export interface Seeded {
@@ -20,6 +20,8 @@ export interface Seeded {
  * the next one.
  */
 export async function seed(context: AccountContext, settings: Settings): Promise<Seeded> {
+  const { id } = await context.store.write(seedOperator, { name: settings.live ? settings.hostname : 'Local' });
+  if (id !== OPERATOR) throw new Error("the operator's organization is not the first one of this database");
   const domains = await context.store.read(listDomains, undefined);
   // The box itself sends bounces and notices as mailstead@HOSTNAME, signed with keys of its own.
   if (settings.live && !domains.some((domain) => domain.name === settings.hostname)) {

@@ -1,7 +1,39 @@
 import { mailParts } from '../mail/parts.ts';
 import type { ThreadParts } from '../mail/store/engine/thread.ts';
+import { auditedCommand, noteAudit } from './audit/commands.ts';
+import { brokenAudit } from './audit/queries.ts';
+import { BOOTSTRAP } from './bootstrap/parts-commands.ts';
+import { DOMAINS } from './domains/parts-commands.ts';
+import { MAILBOXES } from './mailboxes/parts-commands.ts';
+import { MCP } from './mcp/parts-commands.ts';
+import { applianceMigrations } from './migrations.ts';
+import { seedOperator } from './organizations/commands.ts';
+import { PEOPLE } from './people/parts-commands.ts';
+import { SENDING } from './sending/parts-commands.ts';
+import { SERVICES } from './services/parts-commands.ts';
+import { addToken, revokeToken, stampSecrets } from './tokens/commands.ts';
 
 /** Commands, queries and migrations of the engine and of the appliance's areas. */
 export function storeParts(): ThreadParts {
-  return mailParts();
+  const mail = mailParts();
+  const commands = [
+    ...mail.commands,
+    ...BOOTSTRAP,
+    ...DOMAINS,
+    ...MAILBOXES,
+    ...MCP,
+    ...PEOPLE,
+    ...SENDING,
+    ...SERVICES,
+    addToken,
+    noteAudit,
+    revokeToken,
+    seedOperator,
+    stampSecrets,
+  ];
+  return {
+    commands: [...commands, auditedCommand(commands)],
+    queries: [...mail.queries, brokenAudit],
+    migrations: [...mail.migrations, ...applianceMigrations()],
+  };
 }

@@ -107,27 +107,78 @@ export interface AccountInfo {
   address: string;
   usedBytes: number;
   usedCount: number;
+  /** Null: no limit. */
+  quotaBytes: number | null;
   createdAt: number;
 }
 
-export const listAccounts = query('list-accounts', async (rx): Promise<AccountInfo[]> => {
-  const rows = await rx.all<{
-    id: number;
-    tenant: number;
-    address: string;
-    used_bytes: number;
-    used_count: number;
-    created_at: number;
-  }>('SELECT id, tenant, address, used_bytes, used_count, created_at FROM account ORDER BY id');
-  return rows.map((row) => ({
+type InfoColumns = {
+  id: number;
+  tenant: number;
+  address: string;
+  used_bytes: number;
+  used_count: number;
+  quota_bytes: number | null;
+  created_at: number;
+};
+
+function infoOf(row: InfoColumns): AccountInfo {
+  return {
     id: row.id,
     tenant: row.tenant,
     address: row.address,
     usedBytes: row.used_bytes,
     usedCount: row.used_count,
+    quotaBytes: row.quota_bytes,
     createdAt: row.created_at,
-  }));
+  };
+}
+
+export const listAccounts = query('list-accounts', async (rx): Promise<AccountInfo[]> => {
+  const rows = await rx.all<InfoColumns>(
+    'SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account WHERE state <> 2 ORDER BY id',
+  );
+  return rows.map(infoOf);
 });
+
+/** The accounts of one tenant. */
+export const accountsOf = query('accounts-of', async (rx, input: { tenant: number }): Promise<AccountInfo[]> => {
+  const rows = await rx.all<InfoColumns>(
+    `SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account
+     WHERE tenant = ? AND state <> 2 ORDER BY id`,
+    input.tenant,
+  );
+  return rows.map(infoOf);
+});
+
+/** One account of a tenant. */
+export const accountOf = query(
+  'account-of',
+  async (rx, input: { tenant: number; id: number }): Promise<AccountInfo | undefined> => {
+    const row = await rx.get<InfoColumns>(
+      `SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account
+       WHERE id = ? AND tenant = ? AND state <> 2`,
+      input.id,
+      input.tenant,
+    );
+    return row && infoOf(row);
+  },
+);
+
+/** The account of a tenant whose own address this is. */
+export const accountByKey = query(
+  'account-by-key',
+  async (rx, input: { tenant: number; key: string }): Promise<AccountInfo | undefined> => {
+    const row = await rx.get<InfoColumns>(
+      `SELECT a.id, a.tenant, a.address, a.used_bytes, a.used_count, a.quota_bytes, a.created_at
+       FROM address d JOIN account a ON a.id = d.account_id
+       WHERE d.key = ? AND d.kind = 'mailbox' AND a.tenant = ? AND a.state <> 2`,
+      input.key,
+      input.tenant,
+    );
+    return row && infoOf(row);
+  },
+);
 
 export interface LoginRow {
   account: number;

@@ -5,6 +5,11 @@ export interface DomainInfo {
   tenant: number;
   name: string;
   verified: boolean;
+  /** ms UTC. */
+  createdAt: number;
+  verifiedAt: number | null;
+  /** Sending is paused since then, while receiving goes on. */
+  pausedAt: number | null;
 }
 
 /** Onboards a domain for a tenant. Idempotent. */
@@ -56,12 +61,47 @@ export const verifyDomain = command(
   },
 );
 
+type Columns = {
+  id: number;
+  tenant: number;
+  name: string;
+  state: number;
+  created_at: number;
+  verified_at: number | null;
+  paused_at: number | null;
+};
+
+function infoOf(row: Columns): DomainInfo {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    name: row.name,
+    verified: row.state === 1,
+    createdAt: row.created_at,
+    verifiedAt: row.verified_at,
+    pausedAt: row.paused_at,
+  };
+}
+
 export const listDomains = query('list-domains', async (rx): Promise<DomainInfo[]> => {
-  const rows = await rx.all<{ id: number; tenant: number; name: string; state: number }>(
-    'SELECT id, tenant, name, state FROM domain ORDER BY name',
-  );
-  return rows.map((row) => ({ id: row.id, tenant: row.tenant, name: row.name, verified: row.state === 1 }));
+  const rows = await rx.all<Columns>('SELECT * FROM domain ORDER BY name');
+  return rows.map(infoOf);
 });
+
+/** The domains of one tenant. */
+export const domainsOf = query('domains-of', async (rx, input: { tenant: number }): Promise<DomainInfo[]> => {
+  const rows = await rx.all<Columns>('SELECT * FROM domain WHERE tenant = ? ORDER BY id', input.tenant);
+  return rows.map(infoOf);
+});
+
+/** One domain of a tenant. */
+export const domainOf = query(
+  'domain-of',
+  async (rx, input: { tenant: number; id: number }): Promise<DomainInfo | undefined> => {
+    const row = await rx.get<Columns>('SELECT * FROM domain WHERE id = ? AND tenant = ?', input.id, input.tenant);
+    return row && infoOf(row);
+  },
+);
 
 /** Keeps a key pair of a domain. `sealed` is bound to `dkim_key` and `<domain id>/<selector>`. */
 export const addDkimKey = command(

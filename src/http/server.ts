@@ -22,6 +22,10 @@ export interface HttpOptions {
   metrics: Metrics;
   version: string;
   log: Log;
+  /** Peers whose X-Forwarded-For counts. */
+  trusted(ip: string): boolean;
+  /** Further doors: each is given a context of its own, so its parsers and error answers are nobody else's. */
+  doors: readonly ((app: FastifyInstance) => void | Promise<void>)[];
 }
 
 export interface HttpDoor {
@@ -39,8 +43,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   };
   try {
     for (const listener of options.listeners) {
-      const app = listener.tls ? secureApp(options) : plainApp();
+      const app = makeApp(options, listener.tls);
       addRoutes(app, options);
+      for (const door of options.doors) await app.register(async (inner) => door(inner as FastifyInstance));
       doors.push({ app, listener });
       // `::` alone would take IPv4 too, and stand in the way of 0.0.0.0 on the same port.
       await app.listen({ host: listener.host, port: listener.port, ipv6Only: true });
@@ -58,17 +63,16 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
 
 const COMMON = { bodyLimit: BODY_LIMIT, forceCloseConnections: true, requestTimeout: 30_000, logger: false } as const;
 
-function plainApp(): FastifyInstance {
-  return Fastify(COMMON);
-}
-
-function secureApp(options: HttpOptions) {
+function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
+  const common = { ...COMMON, trustProxy: (ip: string) => options.trusted(ip) };
+  if (!tls) return Fastify(common);
   // Asked at each handshake, so that a renewed certificate needs no restart.
   const SNICallback = (_name: string, done: (error: Error | null, context?: SecureContext) => void): void => {
     done(null, options.secureContext());
   };
   const https = { SNICallback, minVersion: 'TLSv1.2' as const, ...options.certificate };
-  return Fastify({ ...COMMON, https });
+  const app: unknown = Fastify({ ...common, https });
+  return app as FastifyInstance;
 }
 
 function addRoutes(app: FastifyInstance, options: HttpOptions): void {

@@ -1,0 +1,53 @@
+import { query } from '../../mail/store/engine/types.ts';
+
+export interface MailboxSetup {
+  project: number;
+  displayName: string | null;
+}
+
+/** What the appliance knows of an account beside the engine. */
+export const mailboxSetup = query(
+  'mailbox-setup',
+  async (rx, input: { account: number }): Promise<MailboxSetup | undefined> => {
+    const row = await rx.get<{ project_id: number; display_name: string | null }>(
+      'SELECT project_id, display_name FROM mailbox_setup WHERE account_id = ?',
+      input.account,
+    );
+    return row && { project: row.project_id, displayName: row.display_name };
+  },
+);
+
+export interface DomainSetup {
+  project: number;
+  managed: boolean;
+  /** JSON of the last check. */
+  checks: string | null;
+  lastCheckedAt: number | null;
+  failingSince: number | null;
+}
+
+/** What the appliance knows of a domain beside the engine. */
+export const domainSetup = query(
+  'domain-setup',
+  async (rx, input: { domain: number }): Promise<DomainSetup | undefined> => {
+    const row = await rx.get<{
+      project_id: number;
+      managed: number;
+      checks: string | null;
+      last_checked_at: number | null;
+      failing_since: number | null;
+    }>(
+      'SELECT project_id, managed, checks, last_checked_at, failing_since FROM domain_setup WHERE domain_id = ?',
+      input.domain,
+    );
+    return (
+      row && {
+        project: row.project_id,
+        managed: row.managed === 1,
+        checks: row.checks,
+        lastCheckedAt: row.last_checked_at,
+        failingSince: row.failing_since,
+      }
+    );
+  },
+);

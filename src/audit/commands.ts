@@ -1,0 +1,64 @@
+import { type Command, command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { type AuditEntry, CHAIN_START, chainHash } from './row.ts';
+
+/** Adds a row to an organization's log. */
+export async function appendAudit(tx: Write, entry: AuditEntry, outcome: string, stamp: Stamp): Promise<number> {
+  const last = await tx.get<{ hash: Uint8Array }>(
+    'SELECT hash FROM audit WHERE organization_id = ? ORDER BY id DESC LIMIT 1',
+    entry.organization,
+  );
+  const previous = last?.hash ?? CHAIN_START;
+  const { id } = await tx.run(
+    `INSERT INTO audit (organization_id, at, actor, actor_name, way, ip, operation, target, outcome, detail, previous, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    entry.organization,
+    stamp.now,
+    entry.actor,
+    entry.actorName,
+    entry.way,
+    entry.ip,
+    entry.operation,
+    entry.target,
+    outcome,
+    JSON.stringify(entry.detail),
+    previous,
+    chainHash(previous, { ...entry, at: stamp.now, outcome }),
+  );
+  return id;
+}
+
+/** Notes something that changed nothing: a refusal, or a secret that is about to be shown. Answers the row. */
+export const noteAudit = command(
+  'note-audit',
+  (tx, { entry, outcome }: { entry: AuditEntry; outcome: string }, stamp): Promise<number> =>
+    appendAudit(tx, entry, outcome, stamp),
+);
+
+export interface Audited {
+  command: string;
+  input: unknown;
+  entry: AuditEntry;
+}
+
+/**
+ * Runs another command and writes its audit row in the same transaction, so that there is no change without its row.
+ * The outcome is the `kind` of what the command answers, where it has one.
+ */
+export function auditedCommand(commands: readonly Command<never, unknown>[]): Command<Audited, unknown> {
+  const byName = new Map(commands.map((one) => [one.name, one]));
+  return command(AUDITED, async (tx, { command: name, input, entry }: Audited, stamp) => {
+    const inner = byName.get(name);
+    if (inner === undefined) throw new Error(`no command is called ${name}`);
+    const value = await inner.run(tx, input as never, stamp);
+    await appendAudit(tx, entry, outcomeOf(value), stamp);
+    return value;
+  });
+}
+
+/** The name under which the store's threads know {@link auditedCommand}. */
+export const AUDITED = 'audited';
+
+function outcomeOf(value: unknown): string {
+  const kind = (value as { kind?: unknown } | null | undefined)?.kind;
+  return typeof kind === 'string' ? kind : 'done';
+}

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import type { Migration } from '../mail/store/engine/migrate.ts';
+
+const files = ['0001-appliance.sql'];
+
+/** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */
+export function applianceMigrations(): Migration[] {
+  return files.map((file, i) => ({
+    ledger: 'appliance',
+    number: i + 1,
+    sql: readFileSync(new URL(`./migrations/${file}`, import.meta.url), 'utf8'),
+  }));
+}

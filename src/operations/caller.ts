@@ -1,0 +1,58 @@
+import type { AuditEntry } from '../audit/row.ts';
+import { type Action, granted } from '../tokens/token.ts';
+import type { TokenRow } from '../tokens/commands.ts';
+import { publicId } from '../ids.ts';
+
+/** Who asks, from where, and what the credential allows. */
+export interface Caller {
+  readonly kind: 'anonymous' | 'token' | 'user' | 'operator';
+  /** The organization that it acts in; undefined for anonymous callers. */
+  readonly organization: number | undefined;
+  readonly actions: ReadonlySet<Action>;
+  /** Limits; null: none. */
+  readonly project: number | null;
+  readonly service: number | null;
+  readonly mailboxes: readonly number[] | null;
+  /** As the audit log names it. */
+  readonly actor: string;
+  readonly actorName: string;
+  readonly way: AuditEntry['way'];
+  readonly ip: string;
+  /** Of a token. */
+  readonly token?: TokenRow;
+  /** Of a person. */
+  readonly user?: { readonly id: number; readonly role: 'owner' | 'admin' | 'member' };
+  /** When an Mcp-Session-Id authenticated or accompanied the call. */
+  readonly session?: { readonly shown: string; readonly expiresAt: number };
+}
+
+export function anonymousCaller(way: Caller['way'], ip: string): Caller {
+  return {
+    kind: 'anonymous',
+    organization: undefined,
+    actions: new Set(),
+    project: null,
+    service: null,
+    mailboxes: null,
+    actor: 'anonymous',
+    actorName: '',
+    way,
+    ip,
+  };
+}
+
+export function tokenCaller(token: TokenRow, way: Caller['way'], ip: string): Caller {
+  return {
+    kind: 'token',
+    organization: token.organization,
+    actions: granted(token.actions),
+    project: token.project,
+    service: token.service,
+    mailboxes: token.mailboxes,
+    actor: publicId('token', token.id),
+    actorName: token.name,
+    way,
+    ip,
+    token,
+  };
+}

@@ -1,0 +1,25 @@
+import { ACCOUNTS } from './accounts/index.ts';
+import { DOMAINS } from './domains/index.ts';
+import { whoami } from './identity/whoami.ts';
+import { MAILBOXES } from './mailboxes/index.ts';
+import type { Operation } from './operation.ts';
+import { ORGANIZATION } from './organization/index.ts';
+import { SENDING } from './sending/index.ts';
+import { SERVICES } from './services/index.ts';
+
+/** Everything that can be done, in the order in which it is listed. */
+export const CATALOGUE: readonly Operation[] = [
+  ...ACCOUNTS,
+  whoami,
+  ...DOMAINS,
+  ...MAILBOXES,
+  ...SENDING,
+  ...SERVICES,
+  ...ORGANIZATION,
+];
+
+const byName = new Map(CATALOGUE.map((one) => [one.name, one]));
+
+export function findOperation(name: string): Operation | undefined {
+  return byName.get(name);
+}

@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { Command } from '../../mail/store/engine/types.ts';
+import type { Action } from '../tokens/token.ts';
+import type { Caller } from './caller.ts';
+import type { World } from './world.ts';
+
+/** The names by which a client asks for a part of the catalogue. */
+export const TOOLSETS = [
+  'core',
+  'deploy',
+  'org',
+  'billing',
+  'database',
+  'buckets',
+  'redis',
+  'git',
+  'dns',
+  'domains',
+  'email',
+  'mail',
+  'sms',
+  'analytics',
+  'support',
+] as const;
+export type Toolset = (typeof TOOLSETS)[number];
+
+/**
+ * What a caller must be allowed. `anonymous`: anybody, with or without a credential. `identity`: any credential that
+ * holds; these are listed whatever toolsets were asked for.
+ */
+export type Needed = Action | 'anonymous' | 'identity';
+
+/** MCP's annotations. */
+export interface Hints {
+  /** Changes nothing. */
+  readonly readOnly: boolean;
+  /** Takes something away that does not come back by itself. */
+  readonly destructive: boolean;
+  /** Twice is as good as once. */
+  readonly idempotent: boolean;
+  /** Touches the world outside the box, or shows what came from there. */
+  readonly openWorld: boolean;
+}
+
+/** One call of an operation: the world, who asks, and the only way to write with an audit row. */
+export interface Call extends World {
+  readonly caller: Caller;
+  /** The caller's organization. Throws for anonymous callers, who have none. */
+  readonly tenant: number;
+  readonly requestId: string;
+  /**
+   * Writes with the audit row in the same commit. `target` is the public id or name of what it is done to; `detail` has
+   * facts for people and no secret.
+   */
+  change<I, O>(
+    what: Command<I, O>,
+    input: I,
+    target: string,
+    detail?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>,
+  ): Promise<O>;
+  /** Commits an audit row of its own: before a secret leaves. Answers the row's id. */
+  note(
+    target: string,
+    detail?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>,
+  ): Promise<number>;
+}
+
+/** Something that can be done, written once: tool, route, command, page and documentation read this object. */
+export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly title: string;
+  readonly toolset: Toolset;
+  /** Also in the core toolset. */
+  readonly core?: true;
+  readonly action: Needed;
+  /** At most 350 characters; names the side effect. */
+  readonly description: string;
+  readonly hints: Hints;
+  /** Works, and is listed, for the operator's organization only. */
+  readonly operatorOnly?: true;
+  /** The answer holds a secret: it is never logged, and the audit log says that it was shown. */
+  readonly secret?: true;
+  /** Outputs hold text of strangers. */
+  readonly untrusted?: true;
+  readonly input: I;
+  readonly output: O;
+  /** A route of its own beside `POST /api/tools/{name}`, with `:parameters` named as input fields. */
+  readonly rest?: {
+    readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+    readonly path: string;
+    readonly status?: number;
+  };
+  run(call: Call, input: z.output<I>): Promise<z.input<O>>;
+}
+
+/** Declares an operation; hints that are left out are false. */
+export function operation<I extends z.ZodObject, O extends z.ZodType>(
+  declared: Omit<Operation<I, O>, 'hints'> & { hints: Partial<Hints> },
+): Operation<I, O> {
+  const { readOnly = false, destructive = false, idempotent = false, openWorld = false } = declared.hints;
+  return { ...declared, hints: { readOnly, destructive, idempotent, openWorld } };
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
+import { AUDITED, noteAudit, type Audited } from '../audit/commands.ts';
+import type { AuditEntry } from '../audit/row.ts';
+import { rowId } from '../ids.ts';
+import { OPERATOR } from '../../mail/store/account.ts';
+import type { Caller } from './caller.ts';
+import { lenient } from './lenient.ts';
+import type { Call, Operation } from './operation.ts';
+import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
+import type { World } from './world.ts';
+
+export type Performed =
+  | { readonly kind: 'done'; readonly result: Record<string, unknown> }
+  | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
+
+/** Checks, runs and records one operation; the only way from a door to an operation. Never rejects. */
+export async function perform(world: World, operation: Operation, caller: Caller, given: unknown): Promise<Performed> {
+  const requestId = `req_${randomBytes(9).toString('base64url')}`;
+  const began = performance.now();
+  const call = new RunningCall(world, operation, caller, requestId);
+  let outcome = 'done';
+  try {
+    authorize(operation, caller);
+    const input = understand(operation, caller, given);
+    const result = operation.output.parse(await operation.run(call.face, input)) as Record<string, unknown>;
+    return { kind: 'done', result };
+  } catch (error) {
+    const refusal = refusalOf(world, operation, error, requestId);
+    outcome = refusal.error;
+    if (!operation.hints.readOnly || operation.secret === true) await call.refused(refusal.error);
+    return { kind: 'refused', refusal: { ...refusal, requestId } };
+  } finally {
+    world.metrics.count('operations_total', { operation: operation.name, outcome });
+    world.metrics.observe('operation_seconds', (performance.now() - began) / 1000, { operation: operation.name });
+    world.log.info(
+      {
+        operation: operation.name,
+        outcome,
+        request: requestId,
+        actor: caller.actor,
+        organization: caller.organization,
+        way: caller.way,
+        ip: caller.ip,
+        ms: Math.round(performance.now() - began),
+      },
+      'operation',
+    );
+  }
+}
+
+/** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */
+export function authorize(operation: Operation, caller: Caller): void {
+  const { action } = operation;
+  if (action === 'anonymous') return;
+  if (caller.organization === undefined) {
+    refuse('unauthorized', 'This needs a token: send it as "Authorization: Bearer <token>".');
+  }
+  if (operation.operatorOnly === true && caller.organization !== OPERATOR) {
+    refuse('out_of_scope', `${operation.name} is for the organization that runs this box.`);
+  }
+  if (action === 'identity' || caller.actions.has(action)) return;
+  refuse('action_not_allowed', `This token may not ${action}: use one with the action "${action}".`, {
+    requiredAction: action,
+    grantedActions: [...caller.actions],
+  });
+}
+
+function understand(operation: Operation, caller: Caller, given: unknown): z.output<z.ZodObject> {
+  const { organizationId, ...rest } = lenient(operation.input, given);
+  // Every operation takes it; a foreign one and one that was never given out get the same answer.
+  if (organizationId !== undefined && caller.organization !== undefined) {
+    const id = typeof organizationId === 'string' ? rowId('organization', organizationId) : undefined;
+    if (id !== caller.organization) notFound('organization');
+  }
+  const wanted = 'organizationId' in operation.input.shape ? { ...rest, organizationId } : rest;
+  const read = operation.input.safeParse(wanted);
+  if (read.success) return read.data;
+  const issues = read.error.issues.slice(0, 10).map((issue) => ({
+    path: issue.path.join('.'),
+    message: issue.message,
+  }));
+  const first = issues[0];
+  return refuse(
+    'invalid_arguments',
+    `${operation.name}: ${first?.path === '' || first === undefined ? '' : `${first.path}: `}${first?.message ?? 'the arguments do not fit'}.`,
+    { issues },
+  );
+}
+
+function refusalOf(world: World, operation: Operation, error: unknown, requestId: string): Refusal {
+  if (error instanceof Refused) return error.refusal;
+  if (error instanceof StoreBusy) {
+    return { error: 'unavailable', message: `Not now: ${error.message}. Try again later.`, retryAfterSeconds: 30 };
+  }
+  world.log.error({ err: error, operation: operation.name, request: requestId }, 'an operation failed');
+  return { error: 'internal', message: `Something went wrong here; the log knows it as ${requestId}.` };
+}
+
+/** Writes the audit rows of one call: with the change, before a secret, or for a refusal; never two for one thing. */
+class RunningCall {
+  readonly face: Call;
+  readonly #world: World;
+  readonly #operation: Operation;
+  readonly #caller: Caller;
+  #told = false;
+
+  constructor(world: World, operation: Operation, caller: Caller, requestId: string) {
+    this.#world = world;
+    this.#operation = operation;
+    this.#caller = caller;
+    this.face = {
+      ...world,
+      caller,
+      requestId,
+      get tenant(): number {
+        return caller.organization ?? refuse('unauthorized', 'This needs a token.');
+      },
+      change: async (what, input, target, detail = {}) => {
+        const audited: Audited = { command: what.name, input, entry: this.#entry(target, detail) };
+        this.#told = true;
+        return world.store.write<unknown, never>({ ...what, name: AUDITED } as Command<unknown, never>, audited);
+      },
+      note: (target, detail = {}) => {
+        this.#told = true;
+        return world.store.write(noteAudit, { entry: this.#entry(target, detail), outcome: 'done' });
+      },
+    };
+  }
+
+  async refused(code: string): Promise<void> {
+    if (this.#told || this.#caller.organization === undefined) return;
+    try {
+      await this.#world.store.write(noteAudit, { entry: this.#entry('', {}), outcome: code });
+    } catch (error) {
+      this.#world.log.warn({ err: error, operation: this.#operation.name }, 'a refusal could not be recorded');
+    }
+  }
+
+  #entry(target: string, detail: AuditEntry['detail']): AuditEntry {
+    const { actor, actorName, way, ip, organization = 0 } = this.#caller;
+    return { organization, actor, actorName, way, ip, operation: this.#operation.name, target, detail };
+  }
+}

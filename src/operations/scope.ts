@@ -1,0 +1,105 @@
+import { addressKey, parseAddress, parseDomain } from '../../mail/message/address.ts';
+import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account.ts';
+import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/domain.ts';
+import { rowId, publicId } from '../ids.ts';
+import { listProjects, type Project } from '../organizations/commands.ts';
+import { mailboxSetup, domainSetup } from '../accounts/setup.ts';
+import type { Call } from './operation.ts';
+import { notFound, refuse } from './refusal.ts';
+
+/** The project that is meant: the named one, else the token's, else the organization's first. */
+export async function projectOf(call: Call, projectId: string | undefined): Promise<Project> {
+  const projects = await call.store.read(listProjects, { organization: call.tenant });
+  const id = projectId === undefined ? (call.caller.project ?? projects[0]?.id) : rowId('project', projectId);
+  const project = projects.find((one) => one.id === id);
+  if (project === undefined) return notFound('project');
+  withinProject(call, project.id);
+  return project;
+}
+
+/** Refuses what lies outside the project that a token is limited to. */
+export function withinProject({ caller }: Call, project: number | null): void {
+  if (caller.project === null || caller.project === project) return;
+  outOfScope(caller);
+}
+
+export interface Mailbox extends AccountInfo {
+  project: number;
+  displayName: string | null;
+}
+
+/** The mailbox that is meant, by id or by address; only one of this organization and within the token's limits. */
+export async function mailboxOf(
+  call: Call,
+  given: { mailboxId?: string | undefined; address?: string | undefined },
+): Promise<Mailbox> {
+  const account = await namedAccount(call, given);
+  if (account === undefined) return notFound('mailbox');
+  const setup = await call.store.read(mailboxSetup, { account: account.id });
+  const mailbox = { ...account, project: setup?.project ?? 0, displayName: setup?.displayName ?? null };
+  withinMailbox(call, mailbox);
+  return mailbox;
+}
+
+async function namedAccount(
+  { store, tenant, caller }: Call,
+  { mailboxId, address }: { mailboxId?: string | undefined; address?: string | undefined },
+): Promise<AccountInfo | undefined> {
+  if (mailboxId !== undefined) {
+    const id = rowId('mailbox', mailboxId);
+    return id === undefined ? undefined : store.read(accountOf, { tenant, id });
+  }
+  if (address !== undefined) {
+    const parsed = parseAddress(address);
+    return parsed && store.read(accountByKey, { tenant, key: addressKey(parsed) });
+  }
+  const [only, ...more] = caller.mailboxes ?? [];
+  if (only !== undefined && more.length === 0) return store.read(accountOf, { tenant, id: only });
+  return refuse('invalid_arguments', 'Say which mailbox: mailboxId or address is missing.', {
+    issues: [{ path: 'mailboxId', message: 'missing' }],
+  });
+}
+
+export function withinMailbox(call: Call, mailbox: { id: number; project: number }): void {
+  withinProject(call, mailbox.project);
+  if (call.caller.mailboxes === null || call.caller.mailboxes.includes(mailbox.id)) return;
+  outOfScope(call.caller);
+}
+
+/** The domain that is meant, by id or by name; only one of this organization and within the token's limits. */
+export async function domainOf(
+  call: Call,
+  given: { domainId?: string | undefined; domain?: string | undefined },
+): Promise<DomainInfo & { project: number }> {
+  const domain = await namedDomain(call, given);
+  if (domain === undefined) return notFound('domain');
+  const setup = await call.store.read(domainSetup, { domain: domain.id });
+  const project = setup?.project ?? 0;
+  withinProject(call, project);
+  return { ...domain, project };
+}
+
+async function namedDomain(
+  { store, tenant }: Call,
+  { domainId, domain }: { domainId?: string | undefined; domain?: string | undefined },
+): Promise<DomainInfo | undefined> {
+  if (domainId !== undefined) {
+    const id = rowId('domain', domainId);
+    return id === undefined ? undefined : store.read(findDomain, { tenant, id });
+  }
+  const name = domain === undefined ? undefined : parseDomain(domain);
+  if (name === undefined) {
+    return refuse('invalid_arguments', 'Say which domain: domainId or domain is missing or is no domain name.', {
+      issues: [{ path: 'domainId', message: 'missing' }],
+    });
+  }
+  return (await store.read(domainsOf, { tenant })).find((one) => one.name === name);
+}
+
+function outOfScope({ project, service, mailboxes }: Call['caller']): never {
+  return refuse('out_of_scope', 'This token is limited to another project, service or mailbox.', {
+    ...(project !== null && { allowedProjectId: publicId('project', project) }),
+    ...(service !== null && { allowedServiceId: publicId('service', service) }),
+    ...(mailboxes !== null && { allowedMailboxIds: mailboxes.map((id) => publicId('mailbox', id)) }),
+  });
+}

@@ -1,0 +1,36 @@
+import type { Settings } from '../../config/settings.ts';
+import type { Log } from '../../mail/log.ts';
+import type { Resolver } from '../../mail/dns/lookup.ts';
+import type { SecretBox } from '../../mail/store/secrets.ts';
+import type { MailStore } from '../../mail/store/store.ts';
+import type { SigningKeys } from '../domains/domains.ts';
+import type { Metrics } from '../metrics.ts';
+import type { LastUsed } from '../tokens/last-used.ts';
+
+/** What operations need of the appliance that runs them. */
+export interface World {
+  readonly store: MailStore;
+  readonly secrets: SecretBox;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Milliseconds UTC. */
+  readonly clock: () => number;
+  /** The resolver that the settings name; every look-up of the product goes through it. */
+  readonly resolver: Resolver;
+  readonly keys: SigningKeys;
+  readonly lastUsed: LastUsed;
+  /** Why mail for elsewhere may not go out now (local mode); null lets it go. */
+  readonly hold: string | null;
+  /** {base_url}, without a slash at the end. Known once the doors are open. */
+  readonly baseUrl: () => string;
+  /** Ports that were really opened. */
+  readonly ports: () => Readonly<Partial<Record<string, number>>>;
+  readonly startedAt: number;
+  /** Names of readiness checks that fail now. */
+  readonly failing: () => string[];
+  /** Credentials of an account that hold no more, or all of them: cached logins are dropped and open sessions end. */
+  readonly revoked: (account: number, credentials?: readonly number[]) => void;
+  /** Queue rows may have become due. */
+  readonly queueChanged: () => void;
+}

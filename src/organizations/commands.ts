@@ -1,0 +1,136 @@
+import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { slugOf } from './slug.ts';
+
+export type Origin = 'operator' | 'claim' | 'own';
+
+export interface NewOrganization {
+  name: string;
+  origin: Origin;
+  ip: string;
+}
+
+/** Every organization starts with one. */
+export const FIRST_PROJECT = 'Default';
+
+/** Makes an organization with its first project; the slug gets a number when it is taken. */
+export async function insertOrganization(
+  tx: Write,
+  { name, origin, ip }: NewOrganization,
+  stamp: Stamp,
+): Promise<{ id: number; slug: string; project: number }> {
+  const slug = await freeSlug(tx, slugOf(name));
+  const { id } = await tx.run(
+    'INSERT INTO organization (slug, name, origin, created_ip, created_at) VALUES (?, ?, ?, ?, ?)',
+    slug,
+    name,
+    origin,
+    ip,
+    stamp.now,
+  );
+  const project = await insertProject(tx, { organization: id, name: FIRST_PROJECT }, stamp);
+  return { id, slug, project };
+}
+
+export async function insertProject(
+  tx: Write,
+  { organization, name }: { organization: number; name: string },
+  stamp: Stamp,
+): Promise<number> {
+  const { id } = await tx.run(
+    'INSERT INTO project (organization_id, name, created_at) VALUES (?, ?, ?)',
+    organization,
+    name,
+    stamp.now,
+  );
+  return id;
+}
+
+async function freeSlug(tx: Write, wanted: string): Promise<string> {
+  const taken = await tx.all<{ slug: string }>(
+    `SELECT slug FROM organization WHERE slug = ? OR slug > ? || '-' AND slug < ? || '.'`,
+    wanted,
+    wanted,
+    wanted,
+  );
+  const known = new Set(taken.map((row) => row.slug));
+  if (!known.has(wanted)) return wanted;
+  let number = 2;
+  while (known.has(`${wanted}-${number}`)) number++;
+  return `${wanted}-${number}`;
+}
+
+/** Makes the operator's organization, once. It is the first, so its id is the engine's OPERATOR. */
+export const seedOperator = command(
+  'seed-operator',
+  async (tx, input: { name: string }, stamp): Promise<{ id: number; made: boolean }> => {
+    const there = await tx.get<{ id: number }>(`SELECT id FROM organization WHERE origin = 'operator'`);
+    if (there !== undefined) return { id: there.id, made: false };
+    const { id } = await insertOrganization(tx, { name: input.name, origin: 'operator', ip: '' }, stamp);
+    return { id, made: true };
+  },
+);
+
+export interface Organization {
+  id: number;
+  slug: string;
+  name: string;
+  origin: Origin;
+  createdAt: number;
+  claimedAt: number | null;
+  frozenAt: number | null;
+}
+
+type Columns = {
+  id: number;
+  slug: string;
+  name: string;
+  origin: string;
+  created_at: number;
+  claimed_at: number | null;
+  frozen_at: number | null;
+};
+
+export const findOrganization = query(
+  'find-organization',
+  async (rx, input: { id: number }): Promise<Organization | undefined> => {
+    const row = await rx.get<Columns>('SELECT * FROM organization WHERE id = ?', input.id);
+    return row && organizationOf(row);
+  },
+);
+
+export const listOrganizations = query('list-organizations', async (rx): Promise<Organization[]> => {
+  const rows = await rx.all<Columns>('SELECT * FROM organization ORDER BY id');
+  return rows.map(organizationOf);
+});
+
+function organizationOf(row: Columns): Organization {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    origin: row.origin as Origin,
+    createdAt: row.created_at,
+    claimedAt: row.claimed_at,
+    frozenAt: row.frozen_at,
+  };
+}
+
+export interface Project {
+  id: number;
+  organization: number;
+  name: string;
+  createdAt: number;
+}
+
+export const listProjects = query('list-projects', async (rx, input: { organization: number }): Promise<Project[]> => {
+  const rows = await rx.all<{ id: number; organization_id: number; name: string; created_at: number }>(
+    'SELECT id, organization_id, name, created_at FROM project WHERE organization_id = ? ORDER BY id',
+    input.organization,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    organization: row.organization_id,
+    name: row.name,
+    createdAt: row.created_at,
+  }));
+});

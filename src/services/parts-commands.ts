@@ -1,0 +1,4 @@
+import type { Command } from '../../mail/store/engine/types.ts';
+
+/** What this area writes. */
+export const SERVICES: readonly Command<never, unknown>[] = [];

@@ -101,7 +101,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const relay = openRelay(inside, receiver.addresses());
   stack.defer(() => relay.close());
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
-  stack.use(await openControl(inside, listeners));
+  stack.use(await startControl(settings.dataDir, world));
 
   const everything = stack.move();
   return {
@@ -234,25 +234,6 @@ function openRelay(
     isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),
     log,
     meter: metrics,
-  });
-}
-
-function openControl(inside: Inside, listeners: Listeners): Promise<AsyncDisposable> {
-  const { settings, store, secrets, log, clock, queue, logins, failing } = inside;
-  const startedAt = clock();
-  const mode = settings.live ? 'live' : 'local';
-  const { hostname } = settings;
-  return startControl(settings.dataDir, {
-    store,
-    secrets,
-    log,
-    clock,
-    tenant: OPERATOR,
-    queueChanged: () => queue.changed(),
-    revoked(account, gone) {
-      for (const credential of gone) logins.revoked({ account, credential });
-    },
-    facts: () => Promise.resolve({ version: version(), mode, hostname, startedAt, listeners, failing: failing() }),
   });
 }
 

@@ -129,11 +129,46 @@ export const nextDue = query('next-due', async (rx): Promise<number | undefined>
   return row?.at ?? undefined;
 });
 
-/** Everything in the queue, for people. */
-export const listQueue = query('list-queue', (rx, input: { limit: number }): Promise<QueueRow[]> =>
+/** Which rows are meant: null is no limit. */
+export interface QueueFilter {
+  tenant: number | null;
+  accounts: readonly number[] | null;
+  state: 'due' | 'held' | null;
+  /** Of the destination, A-labels. */
+  domain: string | null;
+}
+
+/** Rows of the queue for people, oldest first, after the row `after`. */
+export const listQueue = query(
+  'list-queue',
+  (
+    rx,
+    { tenant, accounts, state, domain, after, limit }: QueueFilter & { after: number; limit: number },
+  ): Promise<QueueRow[]> =>
+    rx.all<QueueRow>(
+      `SELECT ${COLUMNS} FROM queue q JOIN submission s ON s.id = q.submission_id
+       WHERE q.id > ? AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
+         AND (? IS NULL OR q.state = ?) AND (? IS NULL OR q.domain = ?)
+       ORDER BY q.id LIMIT ?`,
+      after,
+      tenant,
+      tenant,
+      ...sameTwice(accounts === null ? null : JSON.stringify(accounts)),
+      ...sameTwice(state === null ? null : Number(state === 'held')),
+      ...sameTwice(domain),
+      limit,
+    ),
+);
+
+function sameTwice<T>(value: T): [T, T] {
+  return [value, value];
+}
+
+/** The rows of one message that still wait. */
+export const queueOfTrace = query('queue-of-trace', (rx, input: { trace: string }): Promise<QueueRow[]> =>
   rx.all<QueueRow>(
-    `SELECT ${COLUMNS} FROM queue q JOIN submission s ON s.id = q.submission_id ORDER BY q.id LIMIT ?`,
-    input.limit,
+    `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ? ORDER BY q.id`,
+    input.trace,
   ),
 );
 
@@ -229,34 +264,55 @@ export const markDelayTold = async (tx: Write, ids: readonly number[]): Promise<
   for (const id of ids) await tx.run('UPDATE queue SET delay_told = 1 WHERE id = ?', id);
 };
 
-/** What a person does to rows: try now, let go what was held, or never send it. Answers how many rows it met. */
+/** What a person can do to rows: try now, keep back, let go what was held, never send. */
+export type Steering = 'retry' | 'hold' | 'release' | 'cancel';
+
+/** Does it to rows that are in the state for it. Answers how many it met; at most 500, so 'all' is asked again. */
 export const steerQueue = command(
   'steer-queue',
   async (
     tx,
-    input: { ids: readonly number[] | 'all'; what: 'retry' | 'release' | 'cancel' },
+    input: {
+      ids: readonly number[] | 'all';
+      what: Steering;
+      tenant: number | null;
+      accounts: readonly number[] | null;
+    },
     stamp,
-  ): Promise<number> => {
+  ): Promise<{ kind: 'changed' | 'none'; changed: number }> => {
     const rows = await tx.all<{ id: number; trace: string; recipient: string; account_id: number | null }>(
       `SELECT q.id, s.trace, q.recipient, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
-       WHERE q.state IN (SELECT value FROM json_each(?)) AND (? OR q.id IN (SELECT value FROM json_each(?))) ORDER BY q.id LIMIT 500`,
-      ...steerable(input),
+       WHERE q.state IN (SELECT value FROM json_each(?)) AND (? OR q.id IN (SELECT value FROM json_each(?)))
+         AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
+       ORDER BY q.id LIMIT 500`,
+      FROM_STATES[input.what],
+      Number(input.ids === 'all'),
+      JSON.stringify(input.ids === 'all' ? [] : input.ids),
+      ...sameTwice(input.tenant),
+      ...sameTwice(input.accounts === null ? null : JSON.stringify(input.accounts)),
     );
     for (const row of rows) {
-      const event = ({ retry: undefined, release: 'released', cancel: 'cancelled' } as const)[input.what];
+      const event = EVENTS[input.what];
       if (event !== undefined) await note(tx, row.trace, event, row.account_id, { to: row.recipient }, stamp);
-      if (input.what === 'cancel') await removeRow(tx, row.id);
-      else await tx.run('UPDATE queue SET state = 0, held_because = NULL, next_at = ? WHERE id = ?', stamp.now, row.id);
+      await steerRow(tx, row.id, input.what, stamp);
     }
-    return rows.length;
+    return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length };
   },
 );
 
-/** Held rows can be released or cancelled, due rows tried or cancelled. */
-function steerable(input: {
-  ids: readonly number[] | 'all';
-  what: 'retry' | 'release' | 'cancel';
-}): [string, number, string] {
-  const states = { retry: '[0]', release: '[1]', cancel: '[0,1]' }[input.what];
-  return [states, Number(input.ids === 'all'), JSON.stringify(input.ids === 'all' ? [] : input.ids)];
+/** Held rows can be released or cancelled, due rows tried, held or cancelled. */
+const FROM_STATES = { retry: '[0]', hold: '[0]', release: '[1]', cancel: '[0,1]' } as const;
+const EVENTS = { retry: undefined, hold: 'held', release: 'released', cancel: 'cancelled' } as const;
+
+async function steerRow(tx: Write, id: number, what: Steering, stamp: Stamp): Promise<void> {
+  switch (what) {
+    case 'cancel':
+      return removeRow(tx, id);
+    case 'hold':
+      await tx.run(`UPDATE queue SET state = 1, held_because = 'held on request' WHERE id = ?`, id);
+      return;
+    case 'retry':
+    case 'release':
+      await tx.run('UPDATE queue SET state = 0, held_because = NULL, next_at = ? WHERE id = ?', stamp.now, id);
+  }
 }

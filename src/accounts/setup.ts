@@ -51,3 +51,16 @@ export const domainSetup = query(
     );
   },
 );
+
+export const accountsInProject = query(
+  'accounts-in-project',
+  async (rx, input: { tenant: number; project: number }): Promise<number[]> => {
+    const rows = await rx.all<{ id: number }>(
+      `SELECT a.id FROM mailbox_setup m JOIN account a ON a.id = m.account_id
+       WHERE m.project_id = ? AND a.tenant = ? AND a.state <> 2`,
+      input.project,
+      input.tenant,
+    );
+    return rows.map((row) => row.id);
+  },
+);

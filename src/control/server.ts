@@ -1,8 +1,8 @@
 import { unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { BadInput, Fields } from './fields.ts';
-import { type ControlContext, isRefusal } from './operation.ts';
-import { findOperation } from './operations.ts';
+import { operatorCaller } from '../operations/caller.ts';
+import { REFUSALS } from '../operations/refusal.ts';
+import type { World } from '../operations/world.ts';
 import { pathProblem, socketPath } from './socket.ts';
 
 const MAX_BODY = 256 * 1024;
@@ -14,15 +14,16 @@ interface Answer {
 
 /**
  * Opens the local operator's socket in the data directory: `POST /<operation>` with a JSON object, answered by
- * `{"result"}` or `{"error"}`. Who may open the socket may do everything; its mode 0600 is the only guard.
+ * `{"result"}` or `{"error"}`. Who may open the socket may do everything, in the operator's organization and on the box;
+ * its mode 0600 is the only guard.
  */
-export async function startControl(dataDir: string, context: ControlContext): Promise<AsyncDisposable> {
+export async function startControl(dataDir: string, world: World): Promise<AsyncDisposable> {
   const path = socketPath(dataDir);
   const problem = pathProblem(path);
   if (problem !== undefined) throw new Error(problem);
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
-    void answer(context, request)
-      .catch((error: unknown) => failed(context, error))
+    void answer(world, request)
+      .catch((error: unknown) => failed(world, error))
       .then((said) => say(response, said));
   });
   await listen(server, path);
@@ -59,32 +60,33 @@ function unlinkIfThere(path: string): void {
   }
 }
 
-async function answer(context: ControlContext, request: IncomingMessage): Promise<Answer> {
-  if (request.method !== 'POST') return refused(405, 'invalid', 'Only POST is understood here.');
-  const operation = findOperation((request.url ?? '').slice(1));
+async function answer(world: World, request: IncomingMessage): Promise<Answer> {
+  if (request.method !== 'POST') return refused(405, 'invalid_arguments', 'Only POST is understood here.');
+  // At first use: most boxes are never asked.
+  const [{ findOperation }, { findBoxOperation }, { perform }] = await Promise.all([
+    import('../operations/catalogue.ts'),
+    import('../operations/box/index.ts'),
+    import('../operations/perform.ts'),
+  ]);
+  const name = (request.url ?? '').slice(1);
+  const operation = findBoxOperation(name) ?? findOperation(name);
   if (operation === undefined) {
     return refused(404, 'not_found', 'The server does not know this command: is it older than the command line?');
   }
   const body = await readBody(request);
-  if (body === undefined) return refused(413, 'invalid', `The input is longer than ${MAX_BODY} octets.`);
-  try {
-    const fields = new Fields(parseJson(body));
-    const input = operation.input(fields);
-    fields.end();
-    const outcome = await operation.run(context, input);
-    if (isRefusal(outcome)) return refused(409, outcome.code, outcome.message);
-    return { status: 200, body: { result: outcome } };
-  } catch (error) {
-    if (error instanceof BadInput) return refused(400, 'invalid', error.message);
-    throw error;
-  }
+  if (body === undefined) return refused(413, 'too_large', `The input is longer than ${MAX_BODY} octets.`);
+  const input = parseJson(body);
+  if (input === undefined) return refused(400, 'invalid_arguments', 'The input is not JSON.');
+  const outcome = await perform(world, operation, operatorCaller(), input);
+  if (outcome.kind === 'done') return { status: 200, body: { result: outcome.result } };
+  return refused(REFUSALS[outcome.refusal.error], outcome.refusal.error, outcome.refusal.message);
 }
 
 function refused(status: number, code: string, message: string): Answer {
   return { status, body: { error: { code, message } } };
 }
 
-function failed({ log }: ControlContext, error: unknown): Answer {
+function failed({ log }: World, error: unknown): Answer {
   log.error({ err: error }, 'an operation of the local operator failed');
   return refused(500, 'failed', 'The server failed to do this; its log says why.');
 }
@@ -100,11 +102,12 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString();
 }
 
+/** Undefined: it is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text === '' ? '{}' : text);
   } catch {
-    throw new BadInput('The input is not JSON.');
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../audit/row.ts';
-import { type Action, granted } from '../tokens/token.ts';
+import { OPERATOR } from '../../mail/store/account.ts';
+import { type Action, ALL_ACTIONS, granted } from '../tokens/token.ts';
 import type { TokenRow } from '../tokens/commands.ts';
 import { publicId } from '../ids.ts';
 
@@ -54,5 +55,21 @@ export function tokenCaller(token: TokenRow, way: Caller['way'], ip: string): Ca
     way,
     ip,
     token,
+  };
+}
+
+/** Who may open the socket in the data directory, which is for the user that runs the server. */
+export function operatorCaller(): Caller {
+  return {
+    kind: 'operator',
+    organization: OPERATOR,
+    actions: granted(ALL_ACTIONS),
+    project: null,
+    service: null,
+    mailboxes: null,
+    actor: 'operator',
+    actorName: 'the command line',
+    way: 'command-line',
+    ip: '',
   };
 }

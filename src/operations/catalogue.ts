@@ -4,6 +4,7 @@ import { whoami } from './identity/whoami.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
+import { QUEUE } from './queue/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 
@@ -14,6 +15,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...DOMAINS,
   ...MAILBOXES,
   ...SENDING,
+  ...QUEUE,
   ...SERVICES,
   ...ORGANIZATION,
 ];

@@ -78,6 +78,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly hints: Hints;
   /** Works, and is listed, for the operator's organization only. */
   readonly operatorOnly?: true;
+  /** Only at the operator's socket: box-wide, or done on the operator's word. Never listed or callable elsewhere. */
+  readonly socketOnly?: true;
   /** The answer holds a secret: it is never logged, and the audit log says that it was shown. */
   readonly secret?: true;
   /** Outputs hold text of strangers. */

@@ -3,7 +3,7 @@ import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/acco
 import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/domain.ts';
 import { rowId, publicId } from '../ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
-import { mailboxSetup, domainSetup } from '../accounts/setup.ts';
+import { accountsInProject, domainSetup, mailboxSetup } from '../accounts/setup.ts';
 import type { Call } from './operation.ts';
 import { notFound, refuse } from './refusal.ts';
 
@@ -102,4 +102,12 @@ function outOfScope({ project, service, mailboxes }: Call['caller']): never {
     ...(service !== null && { allowedServiceId: publicId('service', service) }),
     ...(mailboxes !== null && { allowedMailboxIds: mailboxes.map((id) => publicId('mailbox', id)) }),
   });
+}
+
+/** The accounts that a limited token may see; null: all of its organization. */
+export async function allowedAccounts(call: Call): Promise<number[] | null> {
+  const { project, mailboxes } = call.caller;
+  if (project === null) return mailboxes === null ? null : [...mailboxes];
+  const inProject = await call.store.read(accountsInProject, { tenant: call.tenant, project });
+  return mailboxes === null ? inProject : inProject.filter((id) => mailboxes.includes(id));
 }

@@ -1,0 +1,25 @@
+import type { Operation } from '../operation.ts';
+import { addBoxDomain, boxDomains } from './domains.ts';
+import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
+import { cancelQueue, queue, releaseQueue, retryQueue, trace } from './queue.ts';
+import { status } from './status.ts';
+
+/** What only the operator's socket can do, beside everything in the catalogue. */
+export const BOX_OPERATIONS: readonly Operation[] = [
+  status,
+  addBoxDomain,
+  boxDomains,
+  addBoxMailbox,
+  boxMailboxes,
+  boxMailboxPassword,
+  queue,
+  retryQueue,
+  releaseQueue,
+  cancelQueue,
+  trace,
+];
+
+/** By name, for the operator's socket. */
+export function findBoxOperation(name: string): Operation | undefined {
+  return BOX_OPERATIONS.find((one) => one.name === name);
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
+import { type AccountInfo, listAccounts } from '../../../mail/store/account.ts';
+import { listDomains } from '../../../mail/store/domain.ts';
+import { changePassword, provisionAccount } from '../../accounts/accounts.ts';
+import { type Call, operation } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+import { auditedStore } from './audited-store.ts';
+
+/** What a person chooses is guessed sooner than what is generated, and the verifier is a cheap one. */
+const Password = z
+  .string()
+  .min(12, 'a password needs at least 12 characters; leave it out to have one made')
+  .max(200)
+  .optional();
+const Named = z.strictObject({ address: z.string().min(1).max(320), password: Password });
+const Secret = z.object({ id: z.number(), address: z.string(), password: z.string() });
+
+export const addBoxMailbox = operation({
+  name: 'add_mailbox',
+  title: 'Make a mailbox',
+  toolset: 'email',
+  action: 'manage',
+  socketOnly: true,
+  secret: true,
+  description: 'Makes a mailbox on any domain of this box; its password is shown once.',
+  hints: {},
+  input: Named,
+  output: Secret,
+  async run(call, { address: text, password }) {
+    const address = parseAddress(text) ?? notAnAddress(text);
+    const domain = (await call.store.read(listDomains, undefined))
+      .filter((one) => one.name === address.domain)
+      .toSorted((a, b) => Number(b.verified) - Number(a.verified))[0];
+    if (domain === undefined) {
+      return refuse('not_found', `There is no domain ${address.domain} here: add it first (mailstead domain add).`);
+    }
+    const context = { ...call, store: auditedStore(call, formatAddress(address)) };
+    const { id: domainId, tenant } = domain;
+    const done = await provisionAccount(context, { tenant, domainId, address, ...(password && { password }) });
+    switch (done.kind) {
+      case 'added':
+        return { id: done.account, address: done.address, password: done.password };
+      case 'address-taken':
+        return refuse('conflict', `${formatAddress(address)} is taken.`);
+      case 'no-domain':
+        return refuse('not_found', `The domain ${address.domain} was removed.`);
+      case 'bad-password':
+        return refuse('invalid_arguments', 'A password cannot hold control characters.');
+    }
+  },
+});
+
+export const boxMailboxPassword = operation({
+  name: 'change_mailbox_password',
+  title: 'Give a mailbox a new password',
+  toolset: 'email',
+  action: 'manage',
+  socketOnly: true,
+  secret: true,
+  description: 'Replaces the password of any mailbox of this box and ends its sessions; the new one is shown once.',
+  hints: { destructive: true },
+  input: Named,
+  output: Secret,
+  async run(call, { address, password }) {
+    const { id } = await findMailbox(call, address);
+    const done = await changePassword({ ...call, store: auditedStore(call, address) }, id, password);
+    switch (done.kind) {
+      case 'changed':
+        return { id, address: done.address, password: done.password };
+      case 'no-account':
+        return noMailbox(address);
+      case 'bad-password':
+        return refuse('invalid_arguments', 'A password cannot hold control characters.');
+    }
+  },
+});
+
+export const boxMailboxes = operation({
+  name: 'list_mailboxes',
+  title: 'All mailboxes',
+  toolset: 'email',
+  action: 'read',
+  socketOnly: true,
+  description: 'Lists the mailboxes of all organizations. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({}),
+  output: z.object({ mailboxes: z.array(z.looseObject({ id: z.number(), address: z.string() })) }),
+  run: async ({ store }) => ({
+    mailboxes: (await store.read(listAccounts, undefined)).map((one) => ({
+      id: one.id,
+      address: one.address,
+      messages: one.usedCount,
+      bytes: one.usedBytes,
+      createdAt: one.createdAt,
+    })),
+  }),
+});
+
+async function findMailbox({ store }: Call, text: string): Promise<AccountInfo> {
+  const address = parseAddress(text) ?? notAnAddress(text);
+  const all = await store.read(listAccounts, undefined);
+  return all.find((one) => keyOf(one.address) === addressKey(address)) ?? noMailbox(formatAddress(address));
+}
+
+function keyOf(text: string): string | undefined {
+  const address = parseAddress(text);
+  return address && addressKey(address);
+}
+
+function notAnAddress(text: string): never {
+  return refuse('invalid_arguments', `${JSON.stringify(text)} is not a mail address.`);
+}
+
+function noMailbox(address: string): never {
+  return refuse('not_found', `There is no mailbox ${address} here.`);
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { journalOf } from '../../../mail/store/journal.ts';
+import { listQueue, queueOfTrace, type QueueRow, type Steering, steerQueue } from '../../../mail/store/queue.ts';
+import { type Call, operation } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+
+/** What one command of the store may touch. */
+const SLICE = 500;
+/** The most rows of the queue that are looked at for one request. */
+const MOST = 100_000;
+const EVERYTHING = { tenant: null, accounts: null, state: null, domain: null } as const;
+
+export const queue = operation({
+  name: 'list_box_queue',
+  title: 'The whole queue',
+  toolset: 'support',
+  action: 'read',
+  socketOnly: true,
+  description: 'Lists mail of all organizations that waits to leave. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ limit: z.number().int().min(1).max(10_000).default(1_000) }),
+  output: z.object({ queue: z.array(z.looseObject({ id: z.number() })) }),
+  async run({ store }, { limit }) {
+    return { queue: (await store.read(listQueue, { ...EVERYTHING, after: 0, limit })).map(shown) };
+  },
+});
+
+/** One operation for each thing that can be done to rows that wait, of whatever organization. */
+const steer = (what: Exclude<Steering, 'hold'>, none: string) =>
+  operation({
+    name: `${what}_box_queue`,
+    title: `${what} rows of the queue`,
+    toolset: 'support',
+    action: 'manage',
+    socketOnly: true,
+    description: `Does it to rows of all organizations: ${what}.`,
+    hints: { destructive: what === 'cancel', openWorld: what !== 'cancel' },
+    input: z.strictObject({
+      ids: z.union([z.literal('all'), z.array(z.number().int().positive()).min(1).max(10_000)]),
+    }),
+    output: z.object({ changed: z.number() }),
+    async run(call, { ids }) {
+      const wanted = ids === 'all' ? await allIds(call) : ids;
+      let changed = 0;
+      for (let i = 0; i < wanted.length; i += SLICE) {
+        const input = { ids: wanted.slice(i, i + SLICE), what, tenant: null, accounts: null };
+        changed += (await call.change(steerQueue, input, 'queue', { rows: input.ids.length })).changed;
+      }
+      if (changed > 0 && what !== 'cancel') call.queueChanged();
+      return changed === 0 && ids !== 'all' ? refuse('not_found', none) : { changed };
+    },
+  });
+
+async function allIds({ store }: Call): Promise<number[]> {
+  return (await store.read(listQueue, { ...EVERYTHING, after: 0, limit: MOST })).map((row) => row.id);
+}
+
+export const retryQueue = steer('retry', 'None of these is waiting to be tried; what is held needs to be released.');
+export const releaseQueue = steer('release', 'None of these is held.');
+export const cancelQueue = steer('cancel', 'None of these is in the queue.');
+
+export const trace = operation({
+  name: 'trace_box_message',
+  title: 'What happened to a message',
+  toolset: 'support',
+  action: 'read',
+  socketOnly: true,
+  description: 'Tells the story of one message by the id that the log and the SMTP answer give. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ trace: z.string().min(1).max(200) }),
+  output: z.object({
+    trace: z.string(),
+    events: z.array(z.looseObject({ event: z.string() })),
+    waiting: z.array(z.looseObject({ id: z.number() })),
+  }),
+  async run({ store }, { trace: id }) {
+    const [events, rows] = await Promise.all([
+      store.read(journalOf, { trace: id }),
+      store.read(queueOfTrace, { trace: id }),
+    ]);
+    if (events.length === 0) refuse('not_found', `Nothing is known of a message ${id}.`);
+    return { trace: id, events: events.map((event) => ({ ...event })), waiting: rows.map(shown) };
+  },
+});
+
+function shown(row: QueueRow) {
+  return {
+    id: row.id,
+    trace: row.trace,
+    from: row.sender,
+    to: row.recipient,
+    bytes: row.size,
+    attempts: row.attempts,
+    queuedAt: row.created_at,
+    nextAt: row.state === 0 ? row.next_at : null,
+    heldBecause: row.held_because,
+    lastStatus: row.last_status,
+    lastText: row.last_text,
+  };
+}

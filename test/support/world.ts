@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { loadSettings } from '../../config/load.ts';
+import { createResolver } from '../../mail/dns/resolver.ts';
+import { quiet } from '../../mail/log.ts';
+import { SecretBox } from '../../mail/store/secrets.ts';
+import type { Command } from '../../mail/store/engine/types.ts';
+import { SigningKeys } from '../../src/domains/domains.ts';
+import { openMetrics } from '../../src/metrics.ts';
+import type { World } from '../../src/operations/world.ts';
+import { seedOperator } from '../../src/organizations/commands.ts';
+import { storeParts } from '../../src/store-parts.ts';
+import { LastUsed } from '../../src/tokens/last-used.ts';
+import { testStore, type TestStore } from './store.ts';
+
+export interface TestWorld extends AsyncDisposable {
+  world: World;
+  store: TestStore;
+  /** What operations told the rest of the appliance. */
+  events: string[];
+}
+
+/**
+ * A world for operations, on a store of its own that writes on the calling thread, in local mode, with the operator's
+ * organization. `over` replaces parts of it.
+ */
+export async function testWorld(
+  over: Partial<World> = {},
+  more: readonly Command<never, unknown>[] = [],
+): Promise<TestWorld> {
+  const parts = storeParts();
+  const store = await testStore({ ...parts, commands: [...parts.commands, ...more] });
+  const settings = loadSettings({ MAILSTEAD_DATA_DIR: store.dataDir }, []);
+  if ('problem' in settings) throw new Error(settings.problem);
+  const events: string[] = [];
+  const clock = (): number => store.clock.now;
+  const secrets = new SecretBox(randomBytes(32));
+  await store.store.write(seedOperator, { name: 'Local' });
+  const lastUsed = new LastUsed(store.store);
+  const world: World = {
+    store: store.store,
+    secrets,
+    settings,
+    log: quiet,
+    metrics: openMetrics(),
+    clock,
+    resolver: createResolver({ servers: ['127.0.0.1:9'] }),
+    keys: new SigningKeys({ store: store.store, secrets }, clock),
+    lastUsed,
+    hold: null,
+    baseUrl: () => 'http://127.0.0.1:8080',
+    ports: () => ({ smtp: 2525 }),
+    startedAt: clock() - 60_000,
+    failing: () => [],
+    revoked: (account, credentials) => events.push(`revoked ${account} ${credentials?.join() ?? 'all'}`),
+    queueChanged: () => events.push('queue changed'),
+    ...over,
+  };
+  return {
+    world,
+    store,
+    events,
+    async [Symbol.asyncDispose]() {
+      await lastUsed[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}

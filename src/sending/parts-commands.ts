@@ -1,4 +1,14 @@
 import type { Command } from '../../mail/store/engine/types.ts';
+import { removeForwarder, setForwarder } from './forwarder-commands.ts';
+import { addApiKey, revokeApiKey } from './key-commands.ts';
+import { removeWebhook, setWebhook } from './webhook-commands.ts';
 
 /** What this area writes. */
-export const SENDING: readonly Command<never, unknown>[] = [];
+export const SENDING: readonly Command<never, unknown>[] = [
+  addApiKey,
+  removeForwarder,
+  removeWebhook,
+  revokeApiKey,
+  setForwarder,
+  setWebhook,
+];

@@ -1,3 +1,16 @@
 import type { Operation } from '../operation.ts';
+import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
+import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
+import { getInboundWebhook, removeInboundWebhook, setInboundWebhook } from './webhooks.ts';
 
-export const SENDING: readonly Operation[] = [];
+export const SENDING: readonly Operation[] = [
+  createApiKey,
+  listKeys,
+  revokeKey,
+  setInboundWebhook,
+  getInboundWebhook,
+  removeInboundWebhook,
+  setEmailForwarder,
+  listEmailForwarders,
+  removeEmailForwarder,
+];

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { parseDomain } from '../../../mail/message/address.ts';
+import { domainsOf } from '../../../mail/store/domain.ts';
+import { publicId, rowId } from '../../ids.ts';
+import { addApiKey, type ApiKey, listApiKeys, revokeApiKey } from '../../sending/key-commands.ts';
+import { makeApiKey, secretHash, shownPart } from '../../tokens/token.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
+import { projectOf, withinProject } from '../scope.ts';
+
+const Key = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  projectId: z.string(),
+  allowedDomains: z.array(z.string()).nullable(),
+  lastUsedAt: z.string().nullable(),
+  expiresAt: z.string().nullable(),
+  revoked: z.boolean(),
+  revokedAt: z.string().nullable(),
+  createdAt: z.string(),
+});
+
+export const createApiKey = operation({
+  name: 'create_email_api_key',
+  title: 'Create an email API key',
+  toolset: 'email',
+  action: 'manage',
+  secret: true,
+  description:
+    'Creates a key for the HTTP send API (POST /api/email/send) and shows its secret once. It sends from any address of the verified domains of this organization, or of allowedDomains only.',
+  hints: {},
+  input: z.strictObject({
+    projectId: Id('project').optional(),
+    name: Line(1, 80),
+    allowedDomains: z.array(z.string().min(1).max(253)).min(1).max(100).optional(),
+    expiresAt: z.iso.datetime({ offset: true }).optional(),
+  }),
+  output: z.object({ key: Key, secret: z.string(), secretNotice: z.string() }),
+  rest: { method: 'POST', path: '/api/email/api-keys', status: 201 },
+  async run(call, input) {
+    const project = await projectOf(call, input.projectId);
+    const allowedDomains = input.allowedDomains === undefined ? null : await ownDomains(call, input.allowedDomains);
+    const expiresAt = input.expiresAt === undefined ? null : laterThanNow(call, input.expiresAt);
+    const secret = makeApiKey(call.settings.tokenPrefix);
+    const row = {
+      organization: call.tenant,
+      project: project.id,
+      name: input.name,
+      shown: shownPart(secret),
+      allowedDomains,
+      expiresAt,
+    };
+    const { id } = await call.change(addApiKey, { ...row, hash: secretHash(secret) }, input.name, {
+      allowedDomains,
+      prefix: row.shown,
+    });
+    const key = shown({ ...row, id, createdAt: call.clock(), lastUsedAt: null, revokedAt: null });
+    return { key, secret, secretNotice: SECRET_NOTICE };
+  },
+});
+
+/** Names as this organization onboarded them; a key for a domain that is not there would never send. */
+async function ownDomains({ store, tenant }: Call, names: readonly string[]): Promise<string[]> {
+  const own = new Set((await store.read(domainsOf, { tenant })).map((one) => one.name));
+  return names.map((given) => {
+    const name = parseDomain(given);
+    if (name !== undefined && own.has(name)) return name;
+    return refuse(
+      'domain_not_onboarded',
+      `${given} is not a domain of this organization: add it with add_email_domain.`,
+      {
+        domain: given,
+      },
+    );
+  });
+}
+
+function laterThanNow(call: Call, text: string): number {
+  const at = Date.parse(text);
+  if (at > call.clock()) return at;
+  return refuse('invalid_arguments', 'expiresAt must lie in the future.', {
+    issues: [{ path: 'expiresAt', message: 'is past' }],
+  });
+}
+
+export const listKeys = operation({
+  name: 'list_email_api_keys',
+  title: 'List email API keys',
+  toolset: 'email',
+  action: 'read',
+  description:
+    'Lists the email API keys of this organization, revoked ones too, without their secrets. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ projectId: Id('project').optional(), ...Page }),
+  output: z.object({ keys: z.array(Key), nextCursor }),
+  rest: { method: 'GET', path: '/api/email/api-keys' },
+  async run(call, { projectId, ...page }) {
+    const only = projectId === undefined ? call.caller.project : (await projectOf(call, projectId)).id;
+    const keys = await call.store.read(listApiKeys, { organization: call.tenant });
+    const mine = keys.filter((key) => only === null || key.project === only);
+    const { rows, nextCursor: next } = pageOf(mine, page);
+    const fresh = rows.map((key) => ({ ...key, lastUsedAt: call.lastUsed.freshest(key.id, key.lastUsedAt, 'key') }));
+    return { keys: fresh.map(shown), nextCursor: next };
+  },
+});
+
+export const revokeKey = operation({
+  name: 'revoke_email_api_key',
+  title: 'Revoke an email API key',
+  toolset: 'email',
+  action: 'manage',
+  description: 'Disables an email API key at once and for good. Mail that it had queued still goes out.',
+  hints: { destructive: true, idempotent: true },
+  input: z.strictObject({ keyId: Id('apiKey') }),
+  output: z.object({ keyId: z.string(), revoked: z.literal(true), revokedAt: z.string() }),
+  rest: { method: 'DELETE', path: '/api/email/api-keys/:keyId' },
+  async run(call, { keyId }) {
+    const id = rowId('apiKey', keyId);
+    const key = (await call.store.read(listApiKeys, { organization: call.tenant })).find((one) => one.id === id);
+    if (key === undefined) return notFound('email API key');
+    withinProject(call, key.project);
+    const done = await call.change(revokeApiKey, { id: key.id, organization: call.tenant }, keyId);
+    if (done.kind === 'missing') return notFound('email API key');
+    return { keyId, revoked: true as const, revokedAt: isoOf(done.at) };
+  },
+});
+
+function shown(key: ApiKey): z.output<typeof Key> {
+  return {
+    id: publicId('apiKey', key.id),
+    name: key.name,
+    prefix: key.shown,
+    projectId: publicId('project', key.project),
+    allowedDomains: key.allowedDomains === null ? null : [...key.allowedDomains],
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+    expiresAt: isoOrNull(key.expiresAt),
+    revoked: key.revokedAt !== null,
+    revokedAt: isoOrNull(key.revokedAt),
+    createdAt: isoOf(key.createdAt),
+  };
+}

@@ -1,0 +1,92 @@
+import { command, query } from '../../mail/store/engine/types.ts';
+
+export interface NewApiKey {
+  hash: Uint8Array;
+  organization: number;
+  project: number;
+  name: string;
+  shown: string;
+  /** Domain names in A-labels; null: every verified one. */
+  allowedDomains: readonly string[] | null;
+  expiresAt: number | null;
+}
+
+export const addApiKey = command(
+  'add-api-key',
+  async (tx, key: NewApiKey, stamp): Promise<{ kind: 'added'; id: number }> => {
+    const { id } = await tx.run(
+      `INSERT INTO api_key (key_hash, organization_id, project_id, name, shown, allowed_domains, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      key.hash,
+      key.organization,
+      key.project,
+      key.name,
+      key.shown,
+      key.allowedDomains === null ? null : JSON.stringify(key.allowedDomains),
+      stamp.now,
+      key.expiresAt,
+    );
+    return { kind: 'added', id };
+  },
+);
+
+/** Ends a key at once; what it had queued goes on. A key that is revoked already keeps its time. */
+export const revokeApiKey = command(
+  'revoke-api-key',
+  async (
+    tx,
+    input: { id: number; organization: number },
+    stamp,
+  ): Promise<{ kind: 'revoked'; at: number } | { kind: 'missing' }> => {
+    const row = await tx.get<{ revoked_at: number }>(
+      `UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND organization_id = ? RETURNING revoked_at`,
+      stamp.now,
+      input.id,
+      input.organization,
+    );
+    return row === undefined ? { kind: 'missing' } : { kind: 'revoked', at: row.revoked_at };
+  },
+);
+
+export interface ApiKey {
+  id: number;
+  organization: number;
+  project: number;
+  name: string;
+  shown: string;
+  allowedDomains: string[] | null;
+  createdAt: number;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  revokedAt: number | null;
+}
+
+type Columns = {
+  id: number;
+  organization_id: number;
+  project_id: number;
+  name: string;
+  shown: string;
+  allowed_domains: string | null;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
+};
+
+/** Every key of an organization, also those that were revoked. */
+export const listApiKeys = query('list-api-keys', async (rx, input: { organization: number }): Promise<ApiKey[]> => {
+  const rows = await rx.all<Columns>('SELECT * FROM api_key WHERE organization_id = ? ORDER BY id', input.organization);
+  return rows.map((row) => ({
+    id: row.id,
+    organization: row.organization_id,
+    project: row.project_id,
+    name: row.name,
+    shown: row.shown,
+    allowedDomains: row.allowed_domains === null ? null : (JSON.parse(row.allowed_domains) as string[]),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+  }));
+});

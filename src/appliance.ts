@@ -9,6 +9,7 @@ import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import type { Log } from '../mail/log.ts';
 import { createLogins, type LoginDesk } from '../mail/login/logins.ts';
 import { Throttle } from '../mail/login/throttle.ts';
+import { isLoopback } from '../mail/receiver/admission.ts';
 import { startReceiver } from '../mail/receiver/server.ts';
 import { StoreIntake } from '../mail/receiver/store-intake.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
@@ -24,6 +25,7 @@ import { startControl } from './control/server.ts';
 import { StoredCredentials } from './credentials.ts';
 import { SigningKeys } from './domains/domains.ts';
 import { httpDoors } from './http/doors.ts';
+import { HttpLimits } from './http/rate.ts';
 import { startHttp } from './http/server.ts';
 import { httpListeners, imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
@@ -150,6 +152,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
   const local = (): string => `http://127.0.0.1:${listeners.http ?? listeners.https ?? 0}`;
   return {
     ...inside,
+    limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
     startedAt: clock(),
     baseUrl: () => settings.baseUrl ?? local(),
     ports: () => listeners,

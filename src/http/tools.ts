@@ -1,27 +1,173 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { REFUSALS } from '../operations/refusal.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../operations/caller.ts';
+import type { Operation } from '../operations/operation.ts';
+import { REFUSALS, type Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { authenticate } from '../tokens/authenticate.ts';
+import { parseBounded } from './json.ts';
 
-/** `POST /api/tools/{name}`: the same operations as over MCP, their arguments as the body, their result as the answer. */
+/** What the catalogue costs in memory is paid at the first request, not by a box without agents. */
+const loaded = async () => ({
+  ...(await import('../operations/catalogue.ts')),
+  ...(await import('../operations/perform.ts')),
+  ...(await import('../operations/description.ts')),
+});
+
+type Params = Record<string, string>;
+
+/**
+ * REST: `GET /api/tools`, `POST /api/tools/{name}` for every operation, and the routes that operations name for
+ * themselves. The same operations as over MCP; arguments are the body, the query and the path.
+ */
 export function toolRoutes(world: World): (app: FastifyInstance) => void {
   return (app) => {
-    app.post('/api/tools/:name', async (request: FastifyRequest<{ Params: { name: string } }>, reply) => {
-      // At first use: the schemas of all operations cost memory that a box without agents does not need.
-      const [{ findOperation }, { perform }] = await Promise.all([
-        import('../operations/catalogue.ts'),
-        import('../operations/perform.ts'),
-      ]);
-      void reply.header('cache-control', 'no-store');
-      const who = await authenticate(world, request.headers.authorization, 'rest', request.ip);
-      if (who.kind === 'refused') return reply.code(401).send({ error: 'unauthorized', message: who.why });
+    jsonOnly(app);
+    app.get('/api/tools', (request, reply) => catalogue(world, request, reply));
+    app.post<{ Params: { name: string } }>('/api/tools/:name', async (request, reply) => {
+      const { findOperation } = await loaded();
       const operation = findOperation(request.params.name);
+      const caller = await admitted(world, request, reply, operation);
+      if (caller === undefined) return reply;
       if (operation === undefined) {
-        return reply.code(404).send({ error: 'not_found', message: 'There is no such tool: see GET /api/tools.' });
+        return say(reply, { error: 'not_found', message: 'There is no such tool: GET /api/tools lists them.' });
       }
-      const outcome = await perform(world, operation, who.caller, request.body);
-      if (outcome.kind === 'done') return reply.send(outcome.result);
-      return reply.code(REFUSALS[outcome.refusal.error]).send(outcome.refusal);
+      return answer(world, operation, caller, request.body, reply);
     });
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
+      app.route({ method, url: '/api/email/*', handler: (request, reply) => byRoute(world, request, reply) });
+    }
   };
+}
+
+/** Only application/json, and only within bounds; an empty body is no arguments. */
+function jsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    const parsed = parseBounded(body === '' ? '{}' : String(body));
+    if (parsed.ok) done(null, parsed.value);
+    else done(Object.assign(new Error(parsed.problem), { statusCode: 400 }));
+  });
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+    switch (error.statusCode ?? 500) {
+      case 400:
+        return say(reply, { error: 'invalid_arguments', message: `${error.message}.` });
+      case 413:
+        return say(reply, { error: 'too_large', message: 'The body is larger than 1 MiB.', maxBytes: 1_048_576 });
+      case 415:
+        return reply
+          .code(415)
+          .send({ error: 'invalid_arguments', message: 'Send JSON: Content-Type: application/json.' });
+      default:
+        throw error;
+    }
+  });
+}
+
+async function catalogue(world: World, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await admitted(world, request, reply, undefined, true);
+  if (caller === undefined) return reply;
+  const { describe, visibleTo, CATALOGUE } = await loaded();
+  return reply.send({ tools: CATALOGUE.filter((one) => visibleTo(one, caller)).map(describe) });
+}
+
+async function byRoute(world: World, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { CATALOGUE } = await loaded();
+  const path = new URL(request.url, 'http://box').pathname;
+  const fits = CATALOGUE.flatMap((one) => {
+    const params = one.rest === undefined ? undefined : matched(one.rest.path, path);
+    return params === undefined ? [] : [{ one, params }];
+  });
+  const found = fits.find(({ one }) => one.rest?.method === request.method);
+  const caller = await admitted(world, request, reply, found?.one);
+  if (caller === undefined) return reply;
+  if (found === undefined)
+    return noRoute(
+      request,
+      reply,
+      fits.map(({ one }) => one.rest?.method ?? ''),
+    );
+  const body = request.body ?? {};
+  const own = typeof body === 'object' && !Array.isArray(body) ? body : {};
+  const input = { ...(request.query as Params), ...own, ...found.params };
+  return answer(world, found.one, caller, input, reply);
+}
+
+function noRoute(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): FastifyReply {
+  if (allowed.length === 0) {
+    const message = `There is nothing at ${request.url.slice(0, 200)}: /openapi.json lists what there is.`;
+    return say(reply, { error: 'not_found', message });
+  }
+  void reply.header('allow', allowed.join(', '));
+  return reply
+    .code(405)
+    .send({ error: 'invalid_arguments', message: `Here only ${allowed.join(', ')} is understood.` });
+}
+
+/** The parameters of a path such as `/api/email/domains/:domainId`, or undefined when it does not fit. */
+function matched(pattern: string, path: string): Params | undefined {
+  const [wanted, given] = [pattern.split('/'), path.split('/')];
+  if (wanted.length !== given.length) return undefined;
+  const params: Params = {};
+  for (const [i, part] of wanted.entries()) {
+    const text = given[i] ?? '';
+    const [name, action] = part.startsWith(':') ? part.slice(1).split('::') : [undefined, undefined];
+    if (name === undefined && part !== text) return undefined;
+    if (name !== undefined && (text === '' || !text.endsWith(action === undefined ? '' : `:${action}`)))
+      return undefined;
+    if (name !== undefined) params[name] = decoded(action === undefined ? text : text.slice(0, -action.length - 1));
+  }
+  return params;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Who calls, or undefined when the answer has been given. */
+async function admitted(
+  world: World,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: Operation | undefined,
+  anonymous = false,
+): Promise<Caller | undefined> {
+  void reply.header('cache-control', 'no-store');
+  const who = await authenticate(world, request.headers.authorization, 'rest', request.ip);
+  const token = who.kind === 'caller' ? who.caller.token?.id : undefined;
+  const wait = world.limits.take(request.ip, token, world.clock());
+  if (wait > 0) {
+    say(reply, { error: 'rate_limited', message: `Too many requests: wait ${wait} s.`, retryAfterSeconds: wait });
+    return undefined;
+  }
+  if (who.kind === 'caller') return who.caller;
+  if (who.kind === 'nobody' && (anonymous || operation?.action === 'anonymous')) return who.caller;
+  const why = who.kind === 'refused' ? who.why : 'send a token as "Authorization: Bearer <token>"';
+  const detail = who.kind === 'refused' ? ', error="invalid_token"' : '';
+  void reply.header('www-authenticate', `Bearer realm="mailstead"${detail}`);
+  say(reply, { error: 'unauthorized', message: `Unauthorized: ${why}.` });
+  return undefined;
+}
+
+async function answer(
+  world: World,
+  operation: Operation,
+  caller: Caller,
+  input: unknown,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { perform } = await loaded();
+  const outcome = await perform(world, operation, caller, input);
+  if (outcome.kind === 'refused') return say(reply, outcome.refusal);
+  return reply.code(operation.rest?.status ?? 200).send(outcome.result);
+}
+
+/** A refusal as REST says it: the flat object, its status, and when to come back. */
+export function say(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const { retryAfterSeconds } = refusal;
+  if (typeof retryAfterSeconds === 'number') void reply.header('retry-after', String(retryAfterSeconds));
+  return reply.code(REFUSALS[refusal.error]).send(refusal);
 }

@@ -4,6 +4,7 @@ import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import type { SigningKeys } from '../domains/domains.ts';
+import type { HttpLimits } from '../http/rate.ts';
 import type { Metrics } from '../metrics.ts';
 import type { LastUsed } from '../tokens/last-used.ts';
 
@@ -20,6 +21,7 @@ export interface World {
   readonly resolver: Resolver;
   readonly keys: SigningKeys;
   readonly lastUsed: LastUsed;
+  readonly limits: HttpLimits;
   /** Why mail for elsewhere may not go out now (local mode); null lets it go. */
   readonly hold: string | null;
   /** {base_url}, without a slash at the end. Known once the doors are open. */

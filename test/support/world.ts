@@ -5,6 +5,7 @@ import { quiet } from '../../mail/log.ts';
 import { SecretBox } from '../../mail/store/secrets.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
+import { HttpLimits } from '../../src/http/rate.ts';
 import { openMetrics } from '../../src/metrics.ts';
 import type { World } from '../../src/operations/world.ts';
 import { seedOperator } from '../../src/organizations/commands.ts';
@@ -46,6 +47,7 @@ export async function testWorld(
     resolver: createResolver({ servers: ['127.0.0.1:9'] }),
     keys: new SigningKeys({ store: store.store, secrets }, clock),
     lastUsed,
+    limits: new HttpLimits(() => false),
     hold: null,
     baseUrl: () => 'http://127.0.0.1:8080',
     ports: () => ({ smtp: 2525 }),

@@ -160,6 +160,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
       if (gone === undefined) logins.revoked({ account });
       for (const credential of gone ?? []) logins.revoked({ account, credential });
     },
+    catalogue: async () => (await import('./operations/catalogue.ts')).CATALOGUE,
     queueChanged: () => queue.changed(),
   };
 }

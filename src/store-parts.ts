@@ -7,7 +7,7 @@ import { DOMAINS } from './domains/parts-commands.ts';
 import { MAILBOXES } from './mailboxes/parts-commands.ts';
 import { MCP } from './mcp/parts-commands.ts';
 import { applianceMigrations } from './migrations.ts';
-import { seedOperator } from './organizations/commands.ts';
+import { freezeOrganization, renameOrganization, seedOperator } from './organizations/commands.ts';
 import { PEOPLE } from './people/parts-commands.ts';
 import { SENDING } from './sending/parts-commands.ts';
 import { SERVICES } from './services/parts-commands.ts';
@@ -26,7 +26,9 @@ export function storeParts(): ThreadParts {
     ...SENDING,
     ...SERVICES,
     addToken,
+    freezeOrganization,
     noteAudit,
+    renameOrganization,
     revokeToken,
     seedOperator,
     stampSecrets,

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../operations/caller.ts';
 import type { Operation } from '../operations/operation.ts';
-import { REFUSALS, type Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { authenticate } from '../tokens/authenticate.ts';
-import { parseBounded } from './json.ts';
+import { jsonOnly, say } from './answers.ts';
 
 /** What the catalogue costs in memory is paid at the first request, not by a box without agents. */
 const loaded = async () => ({
@@ -37,30 +36,6 @@ export function toolRoutes(world: World): (app: FastifyInstance) => void {
       app.route({ method, url: '/api/email/*', handler: (request, reply) => byRoute(world, request, reply) });
     }
   };
-}
-
-/** Only application/json, and only within bounds; an empty body is no arguments. */
-function jsonOnly(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    const parsed = parseBounded(body === '' ? '{}' : String(body));
-    if (parsed.ok) done(null, parsed.value);
-    else done(Object.assign(new Error(parsed.problem), { statusCode: 400 }));
-  });
-  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
-    switch (error.statusCode ?? 500) {
-      case 400:
-        return say(reply, { error: 'invalid_arguments', message: `${error.message}.` });
-      case 413:
-        return say(reply, { error: 'too_large', message: 'The body is larger than 1 MiB.', maxBytes: 1_048_576 });
-      case 415:
-        return reply
-          .code(415)
-          .send({ error: 'invalid_arguments', message: 'Send JSON: Content-Type: application/json.' });
-      default:
-        throw error;
-    }
-  });
 }
 
 async function catalogue(world: World, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -163,11 +138,4 @@ async function answer(
   const outcome = await perform(world, operation, caller, input);
   if (outcome.kind === 'refused') return say(reply, outcome.refusal);
   return reply.code(operation.rest?.status ?? 200).send(outcome.result);
-}
-
-/** A refusal as REST says it: the flat object, its status, and when to come back. */
-export function say(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { retryAfterSeconds } = refusal;
-  if (typeof retryAfterSeconds === 'number') void reply.header('retry-after', String(retryAfterSeconds));
-  return reply.code(REFUSALS[refusal.error]).send(refusal);
 }

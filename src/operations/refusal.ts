@@ -50,5 +50,5 @@ export function refuse(error: RefusalCode, message: string, fields: Readonly<Rec
 
 /** One sentence for what does not exist and for what belongs to another organization: nobody learns which. */
 export function notFound(resource: string): never {
-  return refuse('not_found', `There is no such ${resource} in this organization.`, { resource });
+  return refuse('not_found', `There is no such ${resource}, or it is not this organization's.`, { resource });
 }

@@ -4,6 +4,7 @@ import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/s
 import { rowId, publicId } from '../ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
 import { accountsInProject, domainSetup, mailboxSetup } from '../accounts/setup.ts';
+import { findService, type Service } from '../services/queries.ts';
 import type { Call } from './operation.ts';
 import { notFound, refuse } from './refusal.ts';
 
@@ -110,4 +111,14 @@ export async function allowedAccounts(call: Call): Promise<number[] | null> {
   if (project === null) return mailboxes === null ? null : [...mailboxes];
   const inProject = await call.store.read(accountsInProject, { tenant: call.tenant, project });
   return mailboxes === null ? inProject : inProject.filter((id) => mailboxes.includes(id));
+}
+
+/** The service that is meant; only one of this organization and within the token's limits. */
+export async function serviceOf(call: Call, serviceId: string): Promise<Service> {
+  const id = rowId('service', serviceId);
+  const service = id === undefined ? undefined : await call.store.read(findService, { organization: call.tenant, id });
+  if (service === undefined) return notFound('service');
+  withinProject(call, service.project);
+  if (call.caller.service !== null && call.caller.service !== service.id) outOfScope(call.caller);
+  return service;
 }

@@ -6,6 +6,7 @@ import type { MailStore } from '../../mail/store/store.ts';
 import type { SigningKeys } from '../domains/domains.ts';
 import type { HttpLimits } from '../http/rate.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Operation } from './operation.ts';
 import type { LastUsed } from '../tokens/last-used.ts';
 
 /** What operations need of the appliance that runs them. */
@@ -33,6 +34,8 @@ export interface World {
   readonly failing: () => string[];
   /** Credentials of an account that hold no more, or all of them: cached logins are dropped and open sessions end. */
   readonly revoked: (account: number, credentials?: readonly number[]) => void;
+  /** Everything that can be done; loaded at first use. */
+  readonly catalogue: () => Promise<readonly Operation[]>;
   /** Queue rows may have become due. */
   readonly queueChanged: () => void;
 }

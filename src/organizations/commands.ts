@@ -134,3 +134,59 @@ export const listProjects = query('list-projects', async (rx, input: { organizat
     createdAt: row.created_at,
   }));
 });
+
+export const renameOrganization = command(
+  'rename-organization',
+  async (tx, input: { id: number; name: string }): Promise<{ kind: 'renamed' | 'missing' }> => {
+    const { changes } = await tx.run('UPDATE organization SET name = ? WHERE id = ?', input.name, input.id);
+    return { kind: changes === 1 ? 'renamed' : 'missing' };
+  },
+);
+
+/** Stops an organization, or lets it go on. Answers its accounts, whose sessions must end. */
+export const freezeOrganization = command(
+  'freeze-organization',
+  async (
+    tx,
+    input: { id: number; frozen: boolean },
+    stamp,
+  ): Promise<{ kind: 'frozen' | 'unfrozen'; accounts: number[] } | { kind: 'missing' }> => {
+    const { changes } = await tx.run(
+      'UPDATE organization SET frozen_at = ? WHERE id = ?',
+      input.frozen ? stamp.now : null,
+      input.id,
+    );
+    if (changes === 0) return { kind: 'missing' };
+    const accounts = await tx.all<{ id: number }>(
+      'UPDATE account SET state = ? WHERE tenant = ? AND state <> 2 RETURNING id',
+      Number(!input.frozen),
+      input.id,
+    );
+    return { kind: input.frozen ? 'frozen' : 'unfrozen', accounts: accounts.map((row) => row.id) };
+  },
+);
+
+export interface OrganizationUse extends Organization {
+  domains: number;
+  mailboxes: number;
+  usedBytes: number;
+  lastUsedAt: number | null;
+}
+
+/** Every organization with its size and when a token of it was last used. */
+export const listOrganizationUse = query('list-organization-use', async (rx): Promise<OrganizationUse[]> => {
+  const rows = await rx.all<Columns & { domains: number; mailboxes: number; used: number; last_used: number | null }>(
+    `SELECT o.*, (SELECT count(*) FROM domain d WHERE d.tenant = o.id) AS domains,
+       (SELECT count(*) FROM account a WHERE a.tenant = o.id AND a.state <> 2) AS mailboxes,
+       (SELECT coalesce(sum(a.used_bytes), 0) FROM account a WHERE a.tenant = o.id) AS used,
+       (SELECT max(t.last_used_at) FROM token t WHERE t.organization_id = o.id) AS last_used
+     FROM organization o ORDER BY o.id`,
+  );
+  return rows.map((row) => ({
+    ...organizationOf(row),
+    domains: row.domains,
+    mailboxes: row.mailboxes,
+    usedBytes: row.used,
+    lastUsedAt: row.last_used,
+  }));
+});

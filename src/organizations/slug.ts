@@ -4,6 +4,7 @@ const LONGEST = 40;
 export function slugOf(name: string): string {
   const words = name
     .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')

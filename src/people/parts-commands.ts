@@ -1,4 +1,5 @@
 import type { Command } from '../../mail/store/engine/types.ts';
+import { inviteMember, removeMember } from './member-commands.ts';
 
 /** What this area writes. */
-export const PEOPLE: readonly Command<never, unknown>[] = [];
+export const PEOPLE: readonly Command<never, unknown>[] = [inviteMember, removeMember];

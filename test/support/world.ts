@@ -54,6 +54,7 @@ export async function testWorld(
     startedAt: clock() - 60_000,
     failing: () => [],
     revoked: (account, credentials) => events.push(`revoked ${account} ${credentials?.join() ?? 'all'}`),
+    catalogue: async () => (await import('../../src/operations/catalogue.ts')).CATALOGUE,
     queueChanged: () => events.push('queue changed'),
     ...over,
   };

@@ -1,3 +1,27 @@
 import type { Operation } from '../operation.ts';
+import { listAuditEvents } from './audit.ts';
+import { freeze, listOrganizations, unfreeze } from './box.ts';
+import {
+  inviteOrganizationMember,
+  listOrganizationMembers,
+  removeOrganizationMember,
+  resendClaimLink,
+} from './members.ts';
+import { getOrganization, updateOrganization } from './organization.ts';
+import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
-export const ORGANIZATION: readonly Operation[] = [];
+export const ORGANIZATION: readonly Operation[] = [
+  getOrganization,
+  updateOrganization,
+  listOrganizationMembers,
+  inviteOrganizationMember,
+  removeOrganizationMember,
+  resendClaimLink,
+  listAgentTokens,
+  createAgentToken,
+  revokeAgentToken,
+  listAuditEvents,
+  listOrganizations,
+  freeze,
+  unfreeze,
+];

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { makeOrganization, type Made } from '../../bootstrap/bootstrap.ts';
+import { type Call, operation } from '../operation.ts';
+import { Line, Organization } from '../schemas.ts';
+
+const Name = Line(1, 80).refine((name) => name.trim() !== '', 'must not be blank');
+const Owner = {
+  ownerEmail: z.string().min(3).max(320).describe('the human owner, who gets the claim email'),
+  organizationName: Name,
+  ownerDisplayName: Line(1, 80).optional(),
+};
+const WithToken = {
+  token: z.string().optional(),
+  setupHint: z.string().optional(),
+  tokenNotice: z.string().optional(),
+};
+const Claim = {
+  organization: Organization,
+  ownerUserId: z.string(),
+  claimUrl: z.string(),
+  claimExpiresAt: z.string(),
+  emailSent: z.boolean(),
+};
+
+const TOKEN_NOTICE =
+  'This token is shown once and can do everything in the organization: keep it secret, never log or commit it.';
+
+/** What only a caller without a token gets. */
+function tokenFields({ baseUrl }: Call, token: string | undefined) {
+  if (token === undefined) return {};
+  const setupHint = `claude mcp add --transport http mailstead ${baseUrl()}/mcp --header "Authorization: Bearer ${token}"`;
+  return { token, setupHint, tokenNotice: TOKEN_NOTICE };
+}
+
+function claimFields(made: Made) {
+  const { organization, ownerUserId = '', claimUrl = '', claimExpiresAt = '', emailSent = false } = made;
+  return { organization, ownerUserId, claimUrl, claimExpiresAt, emailSent };
+}
+
+export const createAccountAndClaimLink = operation({
+  name: 'create_account_and_claim_link',
+  title: 'Create an organization for a human owner',
+  toolset: 'core',
+  core: true,
+  action: 'anonymous',
+  secret: true,
+  description:
+    'Creates an organization and its human owner, emails the owner a claim link, and returns another claim link (14 days). Anonymous callers also get a token of the new organization, shown once. 10 an hour per network address, 1 a day per mail address.',
+  hints: { openWorld: true },
+  input: z.strictObject(Owner),
+  output: z.object({ ...Claim, ...WithToken, nextSteps: z.array(z.string()) }),
+  async run(call, { ownerEmail, organizationName, ownerDisplayName }) {
+    const owner = { email: ownerEmail, displayName: ownerDisplayName };
+    const made = await makeOrganization(call, { organizationName, owner, withToken: call.caller.kind === 'anonymous' });
+    return {
+      ...claimFields(made),
+      ...tokenFields(call, made.token),
+      nextSteps: [
+        'Give claimUrl to the human owner, or tell them that the claim email is on its way.',
+        'Keep the token, and send it as "Authorization: Bearer <token>" with every call.',
+        'Add a domain with add_email_domain, publish the records it returns, then verify_email_domain.',
+        'Make a mailbox with provision_email and read its login with reveal_email_credentials.',
+      ],
+    };
+  },
+});
+
+export const createOwnOrganization = operation({
+  name: 'create_own_organization',
+  title: 'Create an organization of your own',
+  toolset: 'core',
+  core: true,
+  action: 'anonymous',
+  secret: true,
+  description:
+    'Creates an organization that the calling agent owns itself, without a human owner or claim email, and returns its owner token, shown once. 10 an hour per network address. Register a recovery key next: without one nothing can be deployed, and a lost token cannot be replaced.',
+  hints: {},
+  input: z.strictObject({ organizationName: Name }),
+  output: z.object({ organization: Organization, ...WithToken, nextSteps: z.array(z.string()) }),
+  async run(call, { organizationName }) {
+    const made = await makeOrganization(call, { organizationName, withToken: true });
+    return {
+      organization: made.organization,
+      ...tokenFields(call, made.token),
+      nextSteps: [
+        'Keep the token: it is the only way in until a recovery key is active.',
+        'Make an Ed25519 key: openssl genpkey -algorithm ed25519 -out key.pem',
+        'Its public key: openssl pkey -in key.pem -pubout -outform DER | base64 -w0',
+        `Call register_recovery_key with organizationId ${made.organization.id}, a label and that public key.`,
+        'Sign the challenge: decode it to challenge.bin, then openssl pkeyutl -sign -inkey key.pem -rawin -in challenge.bin | base64 -w0',
+        'Call verify_recovery_key with keyId and the signature within 10 minutes; deploying works from then on.',
+      ],
+    };
+  },
+});
+
+/** `POST /api/auth/bootstrap-account`: the same account, never a token. */
+export const bootstrapAccount = operation({
+  name: 'bootstrap_account',
+  title: 'Create an account for a human',
+  toolset: 'core',
+  action: 'anonymous',
+  secret: true,
+  description: 'Creates an organization and its human owner and emails the claim link. Issues no token.',
+  hints: { openWorld: true },
+  input: z.strictObject(Owner),
+  output: z.object(Claim),
+  async run(call, { ownerEmail, organizationName, ownerDisplayName }) {
+    const owner = { email: ownerEmail, displayName: ownerDisplayName };
+    return claimFields(await makeOrganization(call, { organizationName, owner, withToken: false }));
+  },
+});

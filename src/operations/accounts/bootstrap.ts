@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { accountsOf } from '../../../mail/store/account.ts';
+import { domainsOf } from '../../../mail/store/domain.ts';
+import { publicId } from '../../ids.ts';
+import { listProjects } from '../../organizations/commands.ts';
+import { visibleTo } from '../description.ts';
+import { Identity, identify } from '../identity/whoami.ts';
+import { type Call, operation, TOOLSETS } from '../operation.ts';
+import { allowedAccounts } from '../scope.ts';
+import { gateStatus } from './gate.ts';
+
+const MOST_MAILBOXES = 20;
+
+export const bootstrap = operation({
+  name: 'bootstrap',
+  title: 'Get your bearings',
+  toolset: 'core',
+  core: true,
+  action: 'identity',
+  description:
+    'One call that orients an agent: who it is, its projects, domains and first 20 mailboxes, the toolsets there are, and what to do next. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({}),
+  output: z.object({
+    ...Identity,
+    gate: z.enum(['open', 'closed']),
+    projects: z.array(z.object({ id: z.string(), name: z.string() })),
+    domains: z.array(z.object({ id: z.string(), domain: z.string(), status: z.enum(['verified', 'unverified']) })),
+    mailboxes: z.array(z.object({ id: z.string(), address: z.string() })),
+    toolsets: z.array(z.object({ name: z.string(), toolCount: z.number() })),
+    nextSteps: z.array(z.string()),
+  }),
+  async run(call) {
+    const { store, tenant, caller } = call;
+    const [who, gate, projects, domains, accounts, allowed] = await Promise.all([
+      identify(call),
+      gateStatus(call),
+      store.read(listProjects, { organization: tenant }),
+      store.read(domainsOf, { tenant }),
+      store.read(accountsOf, { tenant }),
+      allowedAccounts(call),
+    ]);
+    const limited = caller.project !== null || caller.mailboxes !== null;
+    const mine = accounts.filter((one) => allowed === null || allowed.includes(one.id));
+    return {
+      ...who,
+      gate: gate.open ? ('open' as const) : ('closed' as const),
+      projects: projects
+        .filter((one) => caller.project === null || one.id === caller.project)
+        .map((one) => ({ id: publicId('project', one.id), name: one.name })),
+      domains: limited ? [] : domains.map(shownDomain),
+      mailboxes: mine
+        .slice(0, MOST_MAILBOXES)
+        .map((one) => ({ id: publicId('mailbox', one.id), address: one.address })),
+      toolsets: await toolsets(call),
+      nextSteps: nextSteps(gate.open, domains.length, domains.filter((one) => one.verified).length, mine.length),
+    };
+  },
+});
+
+function shownDomain({ id, name, verified }: { id: number; name: string; verified: boolean }) {
+  return {
+    id: publicId('domain', id),
+    domain: name,
+    status: verified ? ('verified' as const) : ('unverified' as const),
+  };
+}
+
+async function toolsets({ catalogue, caller }: Call) {
+  const visible = (await catalogue()).filter((one) => visibleTo(one, caller));
+  return TOOLSETS.map((name) => ({
+    name,
+    toolCount: visible.filter((one) => one.toolset === name || (name === 'core' && one.core === true)).length,
+  })).filter((one) => one.toolCount > 0);
+}
+
+function nextSteps(gateOpen: boolean, domains: number, verified: number, mailboxes: number): string[] {
+  const steps: string[] = [];
+  if (domains === 0) steps.push('Add a domain: add_email_domain.');
+  else if (verified === 0)
+    steps.push('Publish the DNS records of your domain (get_email_domain), then verify_email_domain.');
+  if (domains > 0 && mailboxes === 0) steps.push('Make a mailbox: provision_email.');
+  if (mailboxes > 0) steps.push('Get the login of a mailbox: reveal_email_credentials.');
+  if (!gateOpen) steps.push('Register a recovery key before you deploy: register_recovery_key.');
+  return steps;
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { brokenAudit, listAudit } from '../../audit/queries.ts';
+import { publicId, rowId } from '../../ids.ts';
+import { operation } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+import { isoOf, nextCursor, Page } from '../schemas.ts';
+
+export const listAuditEvents = operation({
+  name: 'list_audit_events',
+  title: 'Read the audit log',
+  toolset: 'org',
+  action: 'read',
+  description:
+    'Lists who did what in this organization, newest first: token or person, operation, target, outcome, network address, time. With verify it also checks that no row was changed or removed. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ ...Page, verify: z.boolean().default(false) }),
+  output: z.object({
+    events: z.array(
+      z.object({
+        id: z.string(),
+        at: z.string(),
+        actor: z.string(),
+        actorName: z.string(),
+        way: z.string(),
+        ip: z.string(),
+        operation: z.string(),
+        target: z.string(),
+        outcome: z.string(),
+        detail: z.record(z.string(), z.unknown()),
+      }),
+    ),
+    nextCursor,
+    chain: z.object({ intact: z.boolean(), firstBroken: z.string().nullable() }).optional(),
+  }),
+  async run({ store, tenant }, { cursor, limit, verify }) {
+    const before = cursor === undefined ? null : rowId('audit', cursor);
+    if (before === undefined) {
+      refuse('invalid_arguments', 'The cursor is not one that list_audit_events gave.', {
+        issues: [{ path: 'cursor', message: 'unknown' }],
+      });
+    }
+    const rows = await store.read(listAudit, { organization: tenant, before, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const broken = verify ? await store.scan(brokenAudit, { organization: tenant }) : undefined;
+    return {
+      events: page.map(({ id, at, organization: _own, ...row }) => ({
+        ...row,
+        id: publicId('audit', id),
+        at: isoOf(at),
+        detail: { ...row.detail },
+      })),
+      nextCursor: rows.length > limit && last !== undefined ? publicId('audit', last.id) : null,
+      ...(verify && {
+        chain: { intact: broken === undefined, firstBroken: broken === undefined ? null : publicId('audit', broken) },
+      }),
+    };
+  },
+});

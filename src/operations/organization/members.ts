@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { formatAddress } from '../../../mail/message/address.ts';
+import { subjectOf } from '../../bootstrap/bootstrap.ts';
+import { harmless, ownerAddress } from '../../bootstrap/claim-letter.ts';
+import { resendClaim } from '../../bootstrap/commands.ts';
+import { claimLetter } from '../../bootstrap/claim-letter.ts';
+import { newLink } from '../../bootstrap/bootstrap.ts';
+import { publicId, rowId } from '../../ids.ts';
+import { prepareLetter } from '../../letters/letter.ts';
+import { findOrganization } from '../../organizations/commands.ts';
+import { inviteMember, listMembers, pendingOwner, removeMember } from '../../people/member-commands.ts';
+import { secretHash } from '../../tokens/token.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, isoOf } from '../schemas.ts';
+
+const INVITE_DAYS = 7;
+const DAY = 86_400_000;
+
+export const listOrganizationMembers = operation({
+  name: 'list_members',
+  title: 'List members',
+  toolset: 'org',
+  action: 'read',
+  description: 'Lists the people of this organization, pending ones too, with their roles. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({}),
+  output: z.object({
+    members: z.array(
+      z.object({
+        userId: z.string(),
+        email: z.string(),
+        displayName: z.string().nullable(),
+        role: z.enum(['owner', 'admin', 'member']),
+        status: z.enum(['active', 'pending']),
+        addressProven: z.boolean(),
+        since: z.string(),
+      }),
+    ),
+  }),
+  async run({ store, tenant }) {
+    const members = await store.read(listMembers, { organization: tenant });
+    return {
+      members: members.map((one) => ({
+        userId: publicId('user', one.user),
+        email: one.email,
+        displayName: one.displayName,
+        role: one.role,
+        status: one.active ? ('active' as const) : ('pending' as const),
+        addressProven: one.addressProvenAt !== null,
+        since: isoOf(one.since),
+      })),
+    };
+  },
+});
+
+export const inviteOrganizationMember = operation({
+  name: 'invite_member',
+  title: 'Invite a person',
+  toolset: 'org',
+  action: 'manage',
+  description:
+    'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
+  hints: { openWorld: true },
+  input: z.strictObject({ email: z.string().min(3).max(320), role: z.enum(['admin', 'member']) }),
+  output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
+  async run(call, { email, role }) {
+    const owner = ownerAddress(email) ?? badAddress();
+    if (call.caller.project !== null || call.caller.mailboxes !== null || call.caller.service !== null) {
+      refuse('out_of_scope', 'A limited token cannot invite people.');
+    }
+    const secret = randomBytes(24).toString('hex');
+    const organization = (await call.store.read(findOrganization, { id: call.tenant })) ?? notFound('organization');
+    const url = `${call.baseUrl()}/auth/invite?token=${secret}`;
+    const letter = await prepareLetter(post(call), {
+      to: owner.address,
+      subject: `Join ${harmless(organization.name)} on ${call.settings.hostname}`,
+      text: [
+        'Hello,',
+        '',
+        `you are invited to the organization "${harmless(organization.name)}" on the mail server ${call.settings.hostname}.`,
+        `To join it, open this page within ${INVITE_DAYS} days:`,
+        '',
+        url,
+        '',
+        'If you know nothing of this, do nothing.',
+      ].join('\r\n'),
+    });
+    const expiresAt = call.clock() + INVITE_DAYS * DAY;
+    const written = formatAddress(owner.address);
+    const input = {
+      organization: call.tenant,
+      email: written,
+      role,
+      hash: secretHash(secret),
+      expiresAt,
+      letter,
+      base: subjectOf(owner.base),
+    };
+    const done = await call.change(inviteMember, input, written, { role });
+    if (done.kind === 'limited') tooManyLetters(done.waitMs);
+    call.queueChanged();
+    return { invited: true as const, email: written, role, expiresAt: isoOf(expiresAt) };
+  },
+});
+
+export const removeOrganizationMember = operation({
+  name: 'remove_member',
+  title: 'Remove a person',
+  toolset: 'org',
+  action: 'manage',
+  description:
+    'Takes a person out of this organization; their sign-in and other organizations stay. The last owner cannot be removed.',
+  hints: { destructive: true, idempotent: true },
+  input: z.strictObject({ userId: Id('user') }),
+  output: z.object({ removed: z.literal(true), userId: z.string() }),
+  async run(call, { userId }) {
+    const user = rowId('user', userId) ?? notFound('member');
+    const done = await call.change(removeMember, { organization: call.tenant, user }, userId);
+    switch (done.kind) {
+      case 'removed':
+        return { removed: true as const, userId };
+      case 'last-owner':
+        return refuse('conflict', 'This is the last owner: make another one first.', { resource: 'member' });
+      case 'missing':
+        return notFound('member');
+    }
+  },
+});
+
+export const resendClaimLink = operation({
+  name: 'resend_claim_link',
+  title: 'Mail the claim link again',
+  toolset: 'org',
+  action: 'manage',
+  description:
+    'Mails the pending human owner of this organization a new claim link, good for 14 days. Sends one mail; at most 5 a day.',
+  hints: { openWorld: true },
+  input: z.strictObject({}),
+  output: z.object({ emailSent: z.literal(true) }),
+  async run(call) {
+    const pending = await call.store.read(pendingOwner, { organization: call.tenant });
+    const owner = pending && ownerAddress(pending.email);
+    if (pending === undefined || owner === undefined) {
+      return refuse('conflict', 'This organization has no pending human owner.', { resource: 'claim link' });
+    }
+    const { url, hash } = newLink(call);
+    const letter = await prepareLetter(
+      post(call),
+      claimLetter(owner.address, pending.organization, url, call.settings.hostname),
+    );
+    const input = { organization: call.tenant, base: subjectOf(owner.base), hash, letter };
+    const done = await call.change(resendClaim, input, 'claim link');
+    switch (done.kind) {
+      case 'sent':
+        call.queueChanged();
+        return { emailSent: true as const };
+      case 'limited':
+        return tooManyLetters(done.waitMs);
+      case 'claimed':
+      case 'no-owner':
+        return refuse('conflict', 'This organization has no pending human owner.', { resource: 'claim link' });
+    }
+  },
+});
+
+function post({ store, clock, settings, hold }: Call) {
+  return { store, clock, hostname: settings.hostname, hold };
+}
+
+function tooManyLetters(waitMs: number): never {
+  const retryAfterSeconds = Math.ceil(waitMs / 1000);
+  return refuse('rate_limited', `This address had its letters for today: try again in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+    scope: 'email',
+  });
+}
+
+function badAddress(): never {
+  return refuse('invalid_arguments', 'email is not a mail address.', {
+    issues: [{ path: 'email', message: 'is not a mail address' }],
+  });
+}

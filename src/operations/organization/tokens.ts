@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { publicId, rowId } from '../../ids.ts';
+import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
+import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
+import { mailboxOf, projectOf, serviceOf } from '../scope.ts';
+
+const Token = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  actions: z.array(z.string()),
+  projectId: z.string().nullable(),
+  serviceId: z.string().nullable(),
+  mailboxIds: z.array(z.string()).nullable(),
+  owner: z.boolean(),
+  createdBy: z.string(),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+  lastUsedAt: z.string().nullable(),
+  revoked: z.boolean(),
+  revokedAt: z.string().nullable(),
+});
+
+export const createAgentToken = operation({
+  name: 'create_agent_token',
+  title: 'Create a token',
+  toolset: 'org',
+  action: 'manage',
+  secret: true,
+  description:
+    'Creates a token of this organization and shows it once. It can be limited to some actions, to one project or service, to some mailboxes, and in time; never to more than the calling token may do itself.',
+  hints: {},
+  input: z.strictObject({
+    name: Line(1, 80),
+    actions: z.array(z.enum(ACTIONS)).min(1).max(ACTIONS.length),
+    projectId: Id('project').optional(),
+    serviceId: Id('service').optional(),
+    mailboxIds: z.array(Id('mailbox')).min(1).max(100).optional(),
+    expiresAt: z.iso.datetime({ offset: true }).optional(),
+  }),
+  output: z.object({ token: Token, secret: z.string(), secretNotice: z.string() }),
+  async run(call, input) {
+    const actions = ACTIONS.filter((one) => input.actions.includes(one));
+    withinOwn(call, actions);
+    const limits = await limitsOf(call, input);
+    const secret = makeToken(call.settings.tokenPrefix);
+    const row = {
+      ...limits,
+      organization: call.tenant,
+      name: input.name,
+      shown: shownPart(secret),
+      actions,
+      owner: false,
+      createdBy: call.caller.actor,
+      expiresAt: expiryOf(call, input.expiresAt),
+    };
+    const detail = { actions, prefix: row.shown };
+    const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
+    const token = shown({ ...row, id, createdAt: call.clock(), lastUsedAt: null, revokedAt: null });
+    return { token, secret, secretNotice: SECRET_NOTICE };
+  },
+});
+
+/** A token cannot give what it does not have. */
+function withinOwn({ caller }: Call, actions: readonly Action[]): void {
+  const missing = [...granted(actions)].find((one) => !caller.actions.has(one));
+  if (missing === undefined) return;
+  refuse('action_not_allowed', `This token may not ${missing} itself, so it cannot give it to another.`, {
+    requiredAction: missing,
+    grantedActions: [...caller.actions],
+  });
+}
+
+/** The limits that were asked for, within those of the caller, which are taken over where none were. */
+async function limitsOf(
+  call: Call,
+  {
+    projectId,
+    serviceId,
+    mailboxIds,
+  }: { projectId?: string | undefined; serviceId?: string | undefined; mailboxIds?: string[] | undefined },
+): Promise<{ project: number | null; service: number | null; mailboxes: number[] | null }> {
+  const { caller } = call;
+  const project = projectId === undefined ? caller.project : (await projectOf(call, projectId)).id;
+  const service = serviceId === undefined ? caller.service : (await serviceOf(call, serviceId)).id;
+  const named =
+    mailboxIds === undefined
+      ? undefined
+      : await Promise.all(mailboxIds.map((mailboxId) => mailboxOf(call, { mailboxId })));
+  const mailboxes = named?.map((one) => one.id) ?? (caller.mailboxes === null ? null : [...caller.mailboxes]);
+  return { project, service, mailboxes };
+}
+
+function expiryOf({ caller, clock }: Call, text: string | undefined): number | null {
+  const own = caller.token?.expiresAt ?? null;
+  if (text === undefined) return own;
+  const at = Date.parse(text);
+  if (at > clock()) return own === null ? at : Math.min(at, own);
+  return refuse('invalid_arguments', 'expiresAt must lie in the future.', {
+    issues: [{ path: 'expiresAt', message: 'is past' }],
+  });
+}
+
+export const listAgentTokens = operation({
+  name: 'list_agent_tokens',
+  title: 'List tokens',
+  toolset: 'org',
+  action: 'read',
+  description: 'Lists the tokens of this organization, revoked ones too, without their secrets. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ ...Page }),
+  output: z.object({ tokens: z.array(Token), nextCursor }),
+  async run(call, page) {
+    const all = await call.store.read(listTokens, { organization: call.tenant });
+    const { rows, nextCursor: next } = pageOf(
+      all.filter((one) => seen(call, one)),
+      page,
+    );
+    const fresh = rows.map((one) => ({ ...one, lastUsedAt: call.lastUsed.freshest(one.id, one.lastUsedAt, 'token') }));
+    return { tokens: fresh.map(shown), nextCursor: next };
+  },
+});
+
+/** A limited token sees itself and those that are limited as it is. */
+function seen({ caller }: Call, { id, project, service, mailboxes }: TokenRow): boolean {
+  if (caller.token?.id === id) return true;
+  if (caller.project !== null && caller.project !== project) return false;
+  if (caller.service !== null && caller.service !== service) return false;
+  return caller.mailboxes === null || (mailboxes?.every((one) => caller.mailboxes?.includes(one)) ?? false);
+}
+
+export const revokeAgentToken = operation({
+  name: 'revoke_agent_token',
+  title: 'Revoke a token',
+  toolset: 'org',
+  action: 'manage',
+  description: 'Ends a token at once and for good, its sessions too. What it had accepted goes on.',
+  hints: { destructive: true, idempotent: true },
+  input: z.strictObject({ tokenId: Id('token') }),
+  output: z.object({ tokenId: z.string(), revoked: z.literal(true) }),
+  async run(call, { tokenId }) {
+    const id = rowId('token', tokenId);
+    const all = await call.store.read(listTokens, { organization: call.tenant });
+    const found = all.find((one) => one.id === id && seen(call, one)) ?? notFound('token');
+    const done = await call.change(revokeToken, { id: found.id, organization: call.tenant }, tokenId);
+    return done.kind === 'missing' ? notFound('token') : { tokenId, revoked: true as const };
+  },
+});
+
+function shown(token: TokenRow): z.output<typeof Token> {
+  return {
+    id: publicId('token', token.id),
+    name: token.name,
+    prefix: token.shown,
+    actions: [...token.actions],
+    projectId: token.project === null ? null : publicId('project', token.project),
+    serviceId: token.service === null ? null : publicId('service', token.service),
+    mailboxIds: token.mailboxes?.map((id) => publicId('mailbox', id)) ?? null,
+    owner: token.owner,
+    createdBy: token.createdBy,
+    createdAt: isoOf(token.createdAt),
+    expiresAt: isoOrNull(token.expiresAt),
+    lastUsedAt: isoOrNull(token.lastUsedAt),
+    revoked: token.revokedAt !== null,
+    revokedAt: isoOrNull(token.revokedAt),
+  };
+}

@@ -1,0 +1,113 @@
+import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { takeHit } from '../bootstrap/hits-commands.ts';
+import { insertLink } from './commands.ts';
+
+export type Role = 'owner' | 'admin' | 'member';
+
+/** Mails an invitation: the link and its letter in one commit. */
+export const inviteMember = command(
+  'invite-member',
+  async (
+    tx,
+    input: {
+      organization: number;
+      email: string;
+      role: Role;
+      hash: Uint8Array;
+      expiresAt: number;
+      letter: Outgoing;
+      /** Hash of the address without its +tag. */
+      base: string;
+    },
+    stamp,
+  ): Promise<{ kind: 'invited' } | { kind: 'limited'; waitMs: number }> => {
+    const day = 86_400_000;
+    const waitMs = await takeHit(tx, { counter: 'invite-mail', subject: input.base, most: 5, windowMs: day }, stamp);
+    if (waitMs > 0) return { kind: 'limited', waitMs };
+    const { organization, email, role, hash, expiresAt } = input;
+    await insertLink(
+      tx,
+      { purpose: 'invite', organization, user: null, email, role, mailed: true, hash, expiresAt },
+      stamp,
+    );
+    await send(tx, input.letter, stamp);
+    return { kind: 'invited' };
+  },
+);
+
+/** Takes a person out of an organization. An organization that has owners keeps one. */
+export const removeMember = command(
+  'remove-member',
+  async (
+    tx,
+    input: { organization: number; user: number },
+  ): Promise<{ kind: 'removed' | 'last-owner' | 'missing' }> => {
+    const row = await tx.get<{ role: string }>(
+      'SELECT role FROM member WHERE organization_id = ? AND user_id = ?',
+      input.organization,
+      input.user,
+    );
+    if (row === undefined) return { kind: 'missing' };
+    const owners = await tx.get<{ n: number }>(
+      `SELECT count(*) AS n FROM member WHERE organization_id = ? AND role = 'owner'`,
+      input.organization,
+    );
+    if (row.role === 'owner' && (owners?.n ?? 0) <= 1) return { kind: 'last-owner' };
+    for (const sql of [
+      'DELETE FROM member WHERE organization_id = ? AND user_id = ?',
+      'DELETE FROM member_mailbox WHERE organization_id = ? AND user_id = ?',
+    ]) {
+      await tx.run(sql, input.organization, input.user);
+    }
+    return { kind: 'removed' };
+  },
+);
+
+export interface Member {
+  user: number;
+  email: string;
+  displayName: string | null;
+  role: Role;
+  /** Has set a password. */
+  active: boolean;
+  addressProvenAt: number | null;
+  since: number;
+}
+
+export const listMembers = query('list-members', async (rx, input: { organization: number }): Promise<Member[]> => {
+  const rows = await rx.all<{
+    user_id: number;
+    email: string;
+    display_name: string | null;
+    role: string;
+    active: number;
+    address_proven_at: number | null;
+    created_at: number;
+  }>(
+    `SELECT m.user_id, u.email, u.display_name, m.role, u.password IS NOT NULL AS active, u.address_proven_at, m.created_at
+     FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? ORDER BY m.created_at, m.user_id`,
+    input.organization,
+  );
+  return rows.map((row) => ({
+    user: row.user_id,
+    email: row.email,
+    displayName: row.display_name,
+    role: row.role as Role,
+    active: row.active === 1,
+    addressProvenAt: row.address_proven_at,
+    since: row.created_at,
+  }));
+});
+
+/** The address that a claim link went to, while nobody has claimed the organization. */
+export const pendingOwner = query(
+  'pending-owner',
+  (rx, input: { organization: number }): Promise<{ email: string; organization: string } | undefined> =>
+    rx.get(
+      `SELECT l.email, o.name AS organization FROM link l JOIN organization o ON o.id = l.organization_id
+       WHERE l.organization_id = ? AND l.purpose = 'claim' AND l.email IS NOT NULL AND o.claimed_at IS NULL
+       ORDER BY l.id LIMIT 1`,
+      input.organization,
+    ),
+);

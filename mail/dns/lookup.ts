@@ -18,6 +18,10 @@ export interface Resolver {
   aaaa(name: string): Promise<Lookup<string>>;
   /** One string a record, its character-strings joined. RFC 7208 3.3. */
   txt(name: string): Promise<Lookup<string>>;
+  /** The name servers of a zone, in lower case without a trailing dot. */
+  ns(name: string): Promise<Lookup<string>>;
+  /** Where a name leads, in lower case without a trailing dot; only the first step. */
+  cname(name: string): Promise<Lookup<string>>;
   /** The names of an address. */
   ptr(ip: string): Promise<Lookup<string>>;
 }

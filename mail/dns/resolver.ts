@@ -10,6 +10,8 @@ export interface ResolverOptions {
   tries?: number;
   /** Answer "no such name" for `.test`, `.example`, `.invalid` and `.localhost` without asking. RFC 6761. */
   refuseSpecialUse?: boolean;
+  /** False asks anew each time, for people who have just changed their records. */
+  remember?: boolean;
   /** Milliseconds that never jump. */
   monotonic?: () => number;
 }
@@ -49,6 +51,7 @@ export function createResolver(options: ResolverOptions = {}): Resolver {
 
   const ask = <T>(type: string, name: string, query: () => Promise<Answer<T>>): Promise<Lookup<T>> => {
     if (options.refuseSpecialUse === true && SPECIAL_USE.test(name)) return Promise.resolve({ kind: 'none', nx: true });
+    if (options.remember === false) return answer(type, name, query).then(({ lookup }) => lookup);
     return cache.get(`${type} ${name.toLowerCase()}`, () => answer(type, name, query));
   };
 
@@ -64,6 +67,8 @@ export function createResolver(options: ResolverOptions = {}): Resolver {
     aaaa: (name) => ask('AAAA', name, async () => timed(await resolver.resolve6(name, { ttl: true }))),
     txt: (name) =>
       ask('TXT', name, async () => lasting((await resolver.resolveTxt(name)).map((strings) => strings.join('')))),
+    ns: (name) => ask('NS', name, async () => lasting((await resolver.resolveNs(name)).map(hostName))),
+    cname: (name) => ask('CNAME', name, async () => lasting((await resolver.resolveCname(name)).map(hostName))),
     ptr: (ip) => ask('PTR', ip, async () => lasting((await resolver.reverse(ip)).map(hostName))),
   };
 }

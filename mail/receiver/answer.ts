@@ -17,6 +17,11 @@ export interface Body {
   finish(): Answer | Promise<Answer>;
 }
 
+/** Why a domain's own people cannot send from it for now. */
+export function pausedText(domain: string): string {
+  return `Sending from ${domain} is paused: its DNS records have been wrong for three days; mend them and verify the domain`;
+}
+
 /** What the loop does after an answer. */
 export type Next =
   | { kind: 'close' }

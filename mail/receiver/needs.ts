@@ -17,6 +17,9 @@ export interface DsnRecipient {
   orcpt?: string;
 }
 
+/** `paused`: the address is one's own, but the records of its domain have been wrong for days. */
+export type Sending = 'own' | 'paused' | 'foreign';
+
 export interface Recipient {
   address: Address;
   route: Route;
@@ -64,7 +67,7 @@ export interface Intake {
   /** `login` is set on the submission door. */
   route(to: Address, login: Login | undefined): Route | Promise<Route>;
   /** Whether this login may use this envelope sender; undefined sender is the null reverse-path. */
-  maySend(login: Login, sender: Address | undefined): boolean | Promise<boolean>;
+  maySend(login: Login, sender: Address | undefined): Sending | Promise<Sending>;
   /** A refusal now, before any byte, when the disk is nearly full or the store cannot write. */
   ready(): Refusal | undefined;
   open(envelope: Envelope): MessageSink;

@@ -10,6 +10,7 @@ import { ownsAddress } from '../store/account.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
+import { pausedText } from './answer.ts';
 import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
 
 /** RFC 5321 6.3 asks for at least 100. */
@@ -37,13 +38,13 @@ export class StoreIntake implements Intake {
     return route(this.options.store, to);
   }
 
-  async maySend(login: Login, sender: Address | undefined): Promise<boolean> {
+  async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {
     // The null reverse-path is for receipts that a person's client sends (RFC 8098); their From is checked like any.
-    if (sender === undefined) return true;
+    if (sender === undefined) return 'own';
     return this.owns(login, sender);
   }
 
-  owns(login: Login, address: Address): Promise<boolean> {
+  owns(login: Login, address: Address): Promise<'own' | 'paused' | 'foreign'> {
     return this.options.store.read(ownsAddress, { account: login.account, keys: lookupKeys(address) });
   }
 
@@ -201,7 +202,9 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     if (authors.kind === 'refused') return refuse(550, '5.6.0', authors.why);
     if (authors.fromFields !== 1) return refuse(550, '5.6.0', 'A message needs exactly one From field');
     for (const address of [...authors.from, ...authors.others]) {
-      if (!(await this.intake.owns(this.#login, address))) {
+      const whose = await this.intake.owns(this.#login, address);
+      if (whose === 'paused') return refuse(550, '5.7.1', pausedText(address.domain));
+      if (whose === 'foreign') {
         return refuse(550, '5.7.1', `You may not send as ${formatAddress(address)}: it is not one of your addresses`);
       }
     }

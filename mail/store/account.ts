@@ -224,20 +224,23 @@ export const findLogin = query('find-login', async (rx, input: { key: string }):
   };
 });
 
-/** True when the account may write mail from one of these forms of an address: it is its own, on a verified domain. */
+/**
+ * Whether the account may write mail from one of these forms of an address: it is its own, on a verified domain whose
+ * sending is not paused.
+ */
 export const ownsAddress = query(
   'owns-address',
-  async (rx, input: { account: number; keys: readonly string[] }): Promise<boolean> => {
+  async (rx, input: { account: number; keys: readonly string[] }): Promise<'own' | 'paused' | 'foreign'> => {
     for (const key of input.keys) {
-      const row = await rx.get(
-        `SELECT 1 AS mine FROM address a JOIN domain d ON d.id = a.domain_id AND d.state = 1
+      const row = await rx.get<{ paused_at: number | null }>(
+        `SELECT d.paused_at FROM address a JOIN domain d ON d.id = a.domain_id AND d.state = 1
          WHERE a.key = ? AND a.account_id = ?`,
         key,
         input.account,
       );
-      if (row !== undefined) return true;
+      if (row !== undefined) return row.paused_at === null ? 'own' : 'paused';
     }
-    return false;
+    return 'foreign';
   },
 );
 

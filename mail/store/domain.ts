@@ -1,4 +1,4 @@
-import { command, query } from './engine/types.ts';
+import { command, query, type Write } from './engine/types.ts';
 
 export interface DomainInfo {
   id: number;
@@ -60,6 +60,23 @@ export const verifyDomain = command(
     return 'verified';
   },
 );
+
+/** Sending of a domain stops, or goes on again. */
+export async function pauseDomain(tx: Write, id: number, at: number | null): Promise<void> {
+  await tx.run('UPDATE domain SET paused_at = ? WHERE id = ?', at, id);
+}
+
+/**
+ * A domain with its keys goes; whoever adds it again gets another id, other keys, and has to prove it anew. Refused while
+ * an address is left on it.
+ */
+export async function dropDomain(tx: Write, id: number): Promise<{ kind: 'removed' } | { kind: 'addresses' }> {
+  const address = await tx.get('SELECT 1 AS there FROM address WHERE domain_id = ? LIMIT 1', id);
+  if (address !== undefined) return { kind: 'addresses' };
+  await tx.run('DELETE FROM dkim_key WHERE domain_id = ?', id);
+  await tx.run('DELETE FROM domain WHERE id = ?', id);
+  return { kind: 'removed' };
+}
 
 type Columns = {
   id: number;

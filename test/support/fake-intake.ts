@@ -43,8 +43,8 @@ export class FakeIntake implements Intake {
     return known ? { kind: 'here', account: 1, address: to } : { kind: 'unknown' };
   }
 
-  maySend(login: Login, sender: Address | undefined): boolean {
-    return sender !== undefined && formatAddress(sender) === formatAddress(login.address);
+  maySend(login: Login, sender: Address | undefined): 'own' | 'foreign' {
+    return sender !== undefined && formatAddress(sender) === formatAddress(login.address) ? 'own' : 'foreign';
   }
 
   ready(): Refusal | undefined {

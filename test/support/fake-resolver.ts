@@ -20,6 +20,8 @@ export function fakeResolver(zone: FakeZone): Resolver & { asked: string[] } {
     a: (name) => look('A', name, same),
     aaaa: (name) => look('AAAA', name, same),
     txt: (name) => look('TXT', name, same),
+    ns: (name) => look('NS', name, same),
+    cname: (name) => look('CNAME', name, same),
     ptr: (ip) => look('PTR', ip, same),
   };
 }

@@ -1,7 +1,7 @@
 import { formatAddress } from '../../message/address.ts';
 import { parseMail, type MailArguments } from '../../smtp/mail-command.ts';
 import { reply } from '../../smtp/reply.ts';
-import { after, closing, type Answer } from '../answer.ts';
+import { after, closing, pausedText, type Answer } from '../answer.ts';
 import type { Conversation } from '../conversation.ts';
 import { traceId } from '../trace-id.ts';
 import type { SmtpCommand } from './command.ts';
@@ -33,7 +33,8 @@ function submit(session: Conversation, words: MailArguments): Answer | Promise<A
   const { login } = session;
   if (login === undefined) return reply(530, '5.7.0', 'Log in first');
   return after(session.settled.intake.maySend(login, words.sender), (may) => {
-    if (may) return begin(session, words);
+    if (may === 'own') return begin(session, words);
+    if (may === 'paused') return reply(550, '5.7.1', pausedText(words.sender?.domain ?? ''));
     const sender = words.sender === undefined ? 'an empty sender' : formatAddress(words.sender);
     return reply(550, '5.7.1', `${formatAddress(login.address)} may not send as ${sender}`);
   });

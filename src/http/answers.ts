@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REFUSALS, type Refusal } from '../operations/refusal.ts';
 import { parseBounded } from './json.ts';
 
@@ -31,4 +31,13 @@ export function say(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { retryAfterSeconds } = refusal;
   if (typeof retryAfterSeconds === 'number') void reply.header('retry-after', String(retryAfterSeconds));
   return reply.code(REFUSALS[refusal.error]).send(refusal);
+}
+
+/**
+ * The Authorization header as it was really sent: Node keeps the first of several, and which one another reader would
+ * take is what a smuggler counts on.
+ */
+export function authorizationOf({ raw }: FastifyRequest): string | string[] | undefined {
+  const all = raw.rawHeaders.filter((_, i) => i % 2 === 1 && raw.rawHeaders[i - 1]?.toLowerCase() === 'authorization');
+  return all.length > 1 ? all : all[0];
 }

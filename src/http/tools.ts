@@ -3,7 +3,7 @@ import type { Caller } from '../operations/caller.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
 import { authenticate } from '../tokens/authenticate.ts';
-import { jsonOnly, say } from './answers.ts';
+import { authorizationOf, jsonOnly, say } from './answers.ts';
 
 /** What the catalogue costs in memory is paid at the first request, not by a box without agents. */
 const loaded = async () => ({
@@ -111,7 +111,7 @@ async function admitted(
   anonymous = false,
 ): Promise<Caller | undefined> {
   void reply.header('cache-control', 'no-store');
-  const who = await authenticate(world, request.headers.authorization, 'rest', request.ip);
+  const who = await authenticate(world, authorizationOf(request), 'rest', request.ip);
   const token = who.kind === 'caller' ? who.caller.token?.id : undefined;
   const wait = world.limits.take(request.ip, token, world.clock());
   if (wait > 0) {

@@ -1,0 +1,142 @@
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, RECURSION_DESIRED, TRUNCATED_RESPONSE } from 'dns-packet';
+import { type FindZone, packetRecord, soaRecord, type ZoneAnswer } from './zone.ts';
+
+const HEADER = 12;
+/** Longer questions are not asked by anybody who means well. */
+const LONGEST_QUERY = 1024;
+/** RFC 1035 4.2.1: what a client without EDNS can take. */
+const PLAIN_UDP = 512;
+/** Passes every link in one piece; nothing that is sent unasked to a forged address is larger. RFC 9715 3. */
+export const LARGEST_UDP = 1232;
+const LARGEST_TCP = 65_535;
+
+const CODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const;
+/** RFC 6891 9: above what four bits can say; the rest stands in the OPT record. */
+const BADVERS = 16;
+
+interface Query {
+  id: number;
+  recursionDesired: boolean;
+  question: { name: string; type: string; class: string };
+  /** Undefined: no EDNS. */
+  edns: { version: number; size: number } | undefined;
+}
+
+interface Said {
+  code: number;
+  authoritative: boolean;
+  answers: readonly Answer[];
+  authorities: readonly Answer[];
+}
+
+/**
+ * Answers one packet, or answers nothing to what is no question: two servers that answer each other's errors never stop.
+ * Never throws; nothing over UDP is larger than {@link LARGEST_UDP}. RFC 1035, RFC 6891.
+ */
+export async function respond(packet: Buffer, way: 'udp' | 'tcp', find: FindZone): Promise<Buffer | undefined> {
+  if (packet.length < HEADER || packet.length > LONGEST_QUERY) return undefined;
+  const flags = packet.readUInt16BE(2);
+  if ((flags & 0x8000) !== 0) return undefined;
+  if (((flags >> 11) & 15) !== 0) return bare(packet, CODES.NOTIMP);
+  const query = read(packet);
+  if (query === undefined) return bare(packet, CODES.FORMERR);
+  try {
+    return write(query, await answer(query, find), way);
+  } catch {
+    return bare(packet, CODES.SERVFAIL);
+  }
+}
+
+/** Undefined when the packet is not exactly one question, with an OPT record at most. */
+function read(packet: Buffer): Query | undefined {
+  const counts = [4, 6, 8, 10].map((at) => packet.readUInt16BE(at));
+  // Before the library makes room for as many records as the header promises.
+  if (counts[0] !== 1 || counts[1] !== 0 || counts[2] !== 0 || (counts[3] ?? 0) > 2) return undefined;
+  try {
+    const { id = 0, questions = [], additionals = [], flag_rd: recursionDesired } = decode(packet);
+    const question = questions[0];
+    const opt = additionals.filter((one) => one.type === 'OPT');
+    if (question === undefined || opt.length > 1) return undefined;
+    const edns = opt[0] && { version: opt[0].ednsVersion, size: opt[0].udpPayloadSize };
+    const name = question.name === '.' ? '' : question.name;
+    return { id, recursionDesired, question: { name, type: question.type, class: question.class ?? 'IN' }, edns };
+  } catch {
+    return undefined;
+  }
+}
+
+async function answer({ question, edns }: Query, find: FindZone): Promise<Said> {
+  const nothing = { authoritative: false, answers: [], authorities: [] };
+  if (edns !== undefined && edns.version !== 0) return { ...nothing, code: BADVERS };
+  const { name, type } = question;
+  // Transfers, other classes and other people's names: this is no resolver and hands out no lists.
+  if (question.class !== 'IN' || type === 'AXFR' || type === 'IXFR') return { ...nothing, code: CODES.REFUSED };
+  const zone = await find(name.toLowerCase());
+  if (zone === undefined) return { ...nothing, code: CODES.REFUSED };
+  const answers = answersOf(zone, name, type);
+  return {
+    code: zone.exists ? CODES.NOERROR : CODES.NXDOMAIN,
+    authoritative: true,
+    answers,
+    authorities: answers.length === 0 ? [soaRecord(zone)] : [],
+  };
+}
+
+function answersOf(zone: ZoneAnswer, name: string, type: string): Answer[] {
+  if (!zone.exists) return [];
+  // RFC 8482 4.2: a short answer instead of everything there is, so that nobody is flooded with it.
+  if (type === 'ANY') return [{ name, type: 'HINFO', ttl: 3600, class: 'IN', data: { cpu: 'RFC8482', os: '' } }];
+  if (type === 'SOA') return name.toLowerCase() === zone.apex ? [{ ...soaRecord(zone), name }] : [];
+  return zone.records.filter((record) => record.type === type).map((record) => packetRecord(name, record));
+}
+
+function write(query: Query, said: Said, way: 'udp' | 'tcp'): Buffer {
+  const { id, recursionDesired, question, edns } = query;
+  const most = way === 'tcp' ? LARGEST_TCP : Math.min(LARGEST_UDP, Math.max(PLAIN_UDP, edns?.size ?? PLAIN_UDP));
+  const flags =
+    (said.code & 15) | (said.authoritative ? AUTHORITATIVE_ANSWER : 0) | (recursionDesired ? RECURSION_DESIRED : 0);
+  const head = { type: 'response' as const, id, questions: [question as never], additionals: edns && [opt(said.code)] };
+  const whole = encode({ ...head, flags, answers: [...said.answers], authorities: [...said.authorities] } as never);
+  // RFC 2181 9: half an answer is worse than none; the client asks again over TCP.
+  return whole.length <= most ? whole : encode({ ...head, flags: flags | TRUNCATED_RESPONSE } as never);
+}
+
+function opt(code: number): Answer {
+  return {
+    name: '.',
+    type: 'OPT',
+    udpPayloadSize: LARGEST_UDP,
+    extendedRcode: code >> 4,
+    ednsVersion: 0,
+    flags: 0,
+    flag_do: false,
+    options: [],
+  } as never;
+}
+
+/** A header and nothing more, for what could not be read. */
+function bare(packet: Buffer, code: number): Buffer {
+  const header = Buffer.alloc(HEADER);
+  packet.copy(header, 0, 0, 2);
+  header.writeUInt16BE(0x8000 | (packet.readUInt16BE(2) & 0x7900) | code, 2);
+  return header;
+}
+
+/** "Ask again over TCP", which who forged an address cannot. Undefined for what is no question. */
+export function askOverTcp(packet: Buffer): Buffer | undefined {
+  if (packet.length < HEADER || packet.length > LONGEST_QUERY) return undefined;
+  const flags = packet.readUInt16BE(2);
+  if ((flags & 0xf800) !== 0) return undefined;
+  const query = read(packet);
+  if (query === undefined) return undefined;
+  try {
+    return encode({
+      type: 'response',
+      id: query.id,
+      questions: [query.question as never],
+      flags: TRUNCATED_RESPONSE | (query.recursionDesired ? RECURSION_DESIRED : 0),
+    });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+/** An HTTP answer before it is written. */
+export interface McpAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON, or '' for none. */
+  body: string;
+}
+
+/** The id of a JSON-RPC request, or null where there is none to echo. */
+export type RpcId = string | number | null;
+
+export function rpcIdOf(message: unknown): RpcId {
+  const id = (message as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** A JSON-RPC result whose JSON is there already. */
+export function rpcResult(id: RpcId, result: string): McpAnswer {
+  return json(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
+}
+
+/**
+ * A JSON-RPC error. Refusals of the transport have the HTTP status as their code: the range below -32000 belongs to the
+ * protocol. `data.error` repeats the code as a word.
+ */
+export function rpcError(
+  id: RpcId,
+  code: number,
+  message: string,
+  { status = 200, data, headers = {} }: { status?: number; data?: object; headers?: Record<string, string> } = {},
+): McpAnswer {
+  const error = { code, message, ...(data !== undefined && { data }) };
+  const answer = json(status, JSON.stringify({ jsonrpc: '2.0', id, error }));
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+export function empty(status: number, headers: Record<string, string> = {}): McpAnswer {
+  return { status, headers, body: '' };
+}
+
+function json(status: number, body: string): McpAnswer {
+  return { status, headers: { 'content-type': 'application/json' }, body };
+}

@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import type { Caller } from '../operations/caller.ts';
+import type { World } from '../operations/world.ts';
+import { version } from '../version.ts';
+import { findToken } from '../tokens/commands.ts';
+import { secretHash } from '../tokens/token.ts';
+import { parseBounded } from '../http/json.ts';
+import { empty, type McpAnswer, rpcError, type RpcId, rpcIdOf, rpcResult } from './answer.ts';
+import { type Library, type Served } from './library.ts';
+import { readTrim, type Trim } from './listing.ts';
+import type { Called, Offer } from './offer.ts';
+import { type Principal, principalOf } from './principal.ts';
+import { bindSession, endSession, sessionState } from './session-commands.ts';
+import { type SessionId, SessionIds } from './session-id.ts';
+
+export const SESSION_HEADER = 'mcp-session-id';
+/** Revisions that had a handshake, newest first; the current one says its name in every request. */
+const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+const OPEN_METHODS = new Set(['initialize', 'server/discover', 'tools/list']);
+const MODERN_VERSION = 'io.modelcontextprotocol/protocolVersion';
+
+/** One POST as the door sees it. */
+export interface McpRequest {
+  url: URL;
+  ip: string;
+  readonly header: (name: string) => string | undefined;
+  /** Every value, so that two are seen to be two. */
+  authorization: string | string[] | undefined;
+  body: string;
+}
+
+interface Message extends Record<string, unknown> {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** What one request has come to on its way through the door. */
+interface Exchange {
+  request: McpRequest;
+  message: Message;
+  id: RpcId;
+  caller: Caller;
+  session: SessionId | undefined;
+  trim: Trim;
+  /** Answer headers that were earned on the way. */
+  headers: Record<string, string>;
+}
+
+/** The MCP door: both eras of the protocol, and a bare curl, on one endpoint. spec: 2026-07-28 and 2025-11-25. */
+export class McpDoor {
+  readonly #world: World;
+  readonly #offer: Offer;
+  readonly #ids: SessionIds;
+  #library: Promise<Library> | undefined;
+
+  constructor(world: World, offer: Offer) {
+    this.#world = world;
+    this.#offer = offer;
+    this.#ids = new SessionIds(world.secrets.subkey('mcp session'));
+  }
+
+  async post(request: McpRequest): Promise<McpAnswer | Response> {
+    const read = readMessage(request.body);
+    if (read.kind === 'bad') return read.answer;
+    const { message } = read;
+    const id = rpcIdOf(message);
+    const modern = isModern(message, request);
+    // Before anything is known of who asks: it is how people find out whether the box is there.
+    if (message.method === 'ping' && !modern) return 'id' in message ? rpcResult(id, '{}') : empty(202);
+    const principal = await principalOf(this.#world, this.#ids, {
+      authorization: request.authorization,
+      // A handshake begins anew, whatever session the client still remembers.
+      sessionText: modern || message.method === 'initialize' ? undefined : request.header(SESSION_HEADER),
+      ip: request.ip,
+    });
+    const refused = await this.#refusal(principal, message, id, request.ip);
+    if (refused !== undefined) return refused;
+    const { caller, session } = principal as Principal & { kind: 'caller' };
+    const trim = readTrim(request.url.searchParams, request.header);
+    const exchange: Exchange = { request, message, id, caller, session, trim, headers: {} };
+    return modern ? this.#modern(exchange) : this.#legacy(exchange);
+  }
+
+  /** Ends a session that this box gave out. */
+  async delete(sessionText: string | undefined): Promise<McpAnswer> {
+    if (sessionText === undefined) return notAllowed();
+    const session = this.#ids.read(sessionText);
+    const gone = session === undefined || session.expiresAt <= this.#world.clock();
+    if (gone || (await this.#world.store.read(sessionState, { nonce: session.nonce })).ended) return sessionGone(null);
+    await this.#world.store.write(endSession, { nonce: session.nonce, expiresAt: session.expiresAt });
+    return empty(204);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#library)?.close();
+  }
+
+  async #refusal(principal: Principal, message: Message, id: RpcId, ip: string): Promise<McpAnswer | undefined> {
+    const token = principal.kind === 'caller' ? principal.caller.token?.id : undefined;
+    const wait = this.#world.limits.take(ip, token, this.#world.clock());
+    if (wait > 0) return flooded(id, wait);
+    if (principal.kind === 'session-gone') return sessionGone(id);
+    if (principal.kind === 'unauthorized') return this.#unauthorized(id, principal.code, principal.why, true);
+    if (principal.caller.kind !== 'anonymous' || (await this.#isOpen(message))) return undefined;
+    return this.#unauthorized(id, 'unauthorized', 'send a token as "Authorization: Bearer <token>"', false);
+  }
+
+  async #isOpen({ method, params }: Message): Promise<boolean> {
+    if (OPEN_METHODS.has(method) || method.startsWith('notifications/')) return true;
+    return method === 'tools/call' && typeof params['name'] === 'string' && this.#offer.isAnonymous(params['name']);
+  }
+
+  #unauthorized(id: RpcId, error: string, why: string, presented: boolean): McpAnswer {
+    const metadata = `${this.#world.baseUrl()}/.well-known/oauth-protected-resource/mcp`;
+    const detail = presented ? ', error="invalid_token"' : '';
+    return rpcError(id, 401, `unauthorized: ${why}`, {
+      status: 401,
+      data: { error, requestId: `req_${randomBytes(9).toString('base64url')}` },
+      headers: { 'www-authenticate': `Bearer realm="mcp", resource_metadata="${metadata}", scope="read"${detail}` },
+    });
+  }
+
+  /** The revisions with a handshake, and whoever just posts JSON. The frequent methods need no library. */
+  async #legacy(exchange: Exchange): Promise<McpAnswer | Response> {
+    const { message, id, request } = exchange;
+    const version_ = request.header('mcp-protocol-version');
+    if (version_ !== undefined && !LEGACY.includes(version_)) {
+      return rpcError(id, -32600, `Unsupported protocol version: known are ${LEGACY.join(', ')}`, { status: 400 });
+    }
+    if (!('id' in message)) return empty(202);
+    this.#mint(exchange);
+    if (message.method === 'tools/list') return this.#list(exchange);
+    const streams = message.method === 'tools/call' && this.#offer.streams?.(String(message.params['name'])) === true;
+    if (message.method === 'tools/call' && !streams) return this.#call(exchange);
+    if (message.method === 'initialize') return this.#initialize(exchange);
+    const library = await this.#loaded();
+    const wantsStream = streams && (request.header('accept') ?? '').includes('text/event-stream');
+    const response = await library.legacy(webRequest(request), message, this.#served(exchange), wantsStream);
+    for (const [name, value] of Object.entries(exchange.headers)) response.headers.set(name, value);
+    return response;
+  }
+
+  async #modern(exchange: Exchange): Promise<Response> {
+    const library = await this.#loaded();
+    return library.modern(webRequest(exchange.request), exchange.message, this.#served(exchange));
+  }
+
+  #served(exchange: Exchange): Served {
+    const { caller, trim } = exchange;
+    return { caller, trim, called: (outcome) => this.#bind(exchange, outcome) };
+  }
+
+  #loaded(): Promise<Library> {
+    this.#library ??= import('./library.ts').then(({ Library: Made }) => new Made(this.#offer));
+    return this.#library;
+  }
+
+  #initialize({ message, id, headers }: Exchange): McpAnswer {
+    const asked = message.params['protocolVersion'];
+    if (typeof asked !== 'string') return rpcError(id, -32602, 'initialize needs params.protocolVersion');
+    const { capabilities, instructions } = this.#offer;
+    const result = {
+      protocolVersion: LEGACY.includes(asked) ? asked : LEGACY[0],
+      capabilities,
+      serverInfo: { name: 'mailstead', title: 'Mailstead', version: version() },
+      instructions,
+    };
+    return withHeaders(rpcResult(id, JSON.stringify(result)), headers);
+  }
+
+  async #list({ id, caller, trim, headers }: Exchange): Promise<McpAnswer> {
+    const tools = await this.#offer.tools(caller, trim);
+    return withHeaders(rpcResult(id, JSON.stringify({ tools })), headers);
+  }
+
+  async #call(exchange: Exchange): Promise<McpAnswer> {
+    const { message, id, caller, trim, headers } = exchange;
+    const { name, arguments: args } = message.params;
+    if (typeof name !== 'string') return rpcError(id, -32602, 'tools/call needs params.name');
+    if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args))) {
+      return rpcError(id, -32602, 'params.arguments must be an object');
+    }
+    const outcome = await this.#offer.call(caller, name, args, trim);
+    if (outcome.kind === 'unknown') return rpcError(id, -32602, `Unknown tool: ${name.slice(0, 100)}`);
+    await this.#bind(exchange, outcome);
+    return withHeaders(rpcResult(id, toolResult(outcome)), { ...headers, ...retryAfter(outcome) });
+  }
+
+  /** A session id for who may have one and has none: at the handshake, and at the first call with a good token. */
+  #mint(exchange: Exchange): void {
+    const { message, caller, session, headers } = exchange;
+    const known = ['initialize', 'tools/list', 'tools/call'].includes(message.method);
+    const anonymous = caller.kind === 'anonymous' && message.method !== 'initialize';
+    if (!known || anonymous || session !== undefined) return;
+    headers[SESSION_HEADER] = this.#ids.mint(caller.token?.id ?? 0, this.#world.clock()).text;
+  }
+
+  /** An anonymous session that made an organization speaks for its token from now on. */
+  async #bind({ caller, session, headers }: Exchange, outcome: Called): Promise<void> {
+    if (outcome.kind !== 'done' || outcome.token === undefined || caller.kind !== 'anonymous') return;
+    const token = await this.#world.store.read(findToken, { hash: secretHash(outcome.token) });
+    if (token === undefined) return;
+    if (session === undefined) headers[SESSION_HEADER] = this.#ids.mint(token.id, this.#world.clock()).text;
+    else {
+      const { nonce, expiresAt } = session;
+      await this.#world.store.write(bindSession, { nonce, expiresAt, token: token.id });
+    }
+  }
+}
+
+type Read = { kind: 'message'; message: Message } | { kind: 'bad'; answer: McpAnswer };
+
+/** One JSON-RPC message, or the answer to what is none. */
+function readMessage(body: string): Read {
+  const bad = (id: RpcId, code: number, why: string): Read => ({
+    kind: 'bad',
+    answer: rpcError(id, code, why, { status: 400 }),
+  });
+  const parsed = parseBounded(body);
+  if (!parsed.ok) return bad(null, -32700, parsed.problem);
+  const { value } = parsed;
+  if (Array.isArray(value)) return bad(null, -32600, 'Batches are not taken: send one request');
+  if (typeof value !== 'object' || value === null) return bad(null, -32600, 'A JSON-RPC object is needed');
+  const message = value as Record<string, unknown>;
+  const { method, params = {}, id } = message;
+  const isId = !('id' in message) || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id));
+  const isParams = typeof params === 'object' && params !== null && !Array.isArray(params);
+  if (message['jsonrpc'] !== '2.0' || typeof method !== 'string' || !isId || !isParams) {
+    return bad(rpcIdOf(message), -32600, 'This is no JSON-RPC 2.0 request: jsonrpc, method, params, id');
+  }
+  const given = params as Record<string, unknown>;
+  const fitted = given['arguments'] === null ? { ...given, arguments: {} } : given;
+  return { kind: 'message', message: { ...message, method, params: fitted } };
+}
+
+/** A revision without a handshake names itself in every request, or in its header. */
+function isModern({ params }: Message, request: McpRequest): boolean {
+  const meta = params['_meta'];
+  if (typeof meta === 'object' && meta !== null && MODERN_VERSION in meta) return true;
+  return (request.header('mcp-protocol-version') ?? '') >= '2026';
+}
+
+function toolResult(outcome: Called & { kind: 'done' | 'refused' }): string {
+  const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
+  const error = outcome.kind === 'refused' ? ',"isError":true' : '';
+  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}${error}}`;
+}
+
+function retryAfter(outcome: Called): Record<string, string> {
+  const seconds = outcome.kind === 'refused' ? outcome.refusal['retryAfterSeconds'] : undefined;
+  return typeof seconds === 'number' ? { 'retry-after': String(seconds) } : {};
+}
+
+function flooded(id: RpcId, retryAfterSeconds: number): McpAnswer {
+  return rpcError(id, 429, 'rate_limited', {
+    status: 429,
+    data: { error: 'rate_limited', retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
+}
+
+function sessionGone(id: RpcId): McpAnswer {
+  return rpcError(id, 404, 'This session has ended: send initialize again', {
+    status: 404,
+    data: { error: 'session_not_found' },
+  });
+}
+
+export function notAllowed(): McpAnswer {
+  return rpcError(null, -32600, 'Method not allowed: this server has no server-initiated stream', {
+    status: 405,
+    headers: { allow: 'POST, DELETE, OPTIONS' },
+  });
+}
+
+function withHeaders(answer: McpAnswer, headers: Record<string, string>): McpAnswer {
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+/** The request for the library, which insists on an Accept that plain clients do not send. */
+function webRequest(request: McpRequest): Request {
+  const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' });
+  for (const name of ['mcp-protocol-version', 'mcp-method', 'mcp-name']) {
+    const value = request.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  return new Request(request.url, { method: 'POST', headers, body: request.body });
+}

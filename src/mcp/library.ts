@@ -1,0 +1,73 @@
+import { createMcpHandler, Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { Caller } from '../operations/caller.ts';
+import { version } from '../version.ts';
+import type { Trim } from './listing.ts';
+import type { Called, Offer } from './offer.ts';
+
+export interface Served {
+  caller: Caller;
+  trim: Trim;
+  /** Told of each tool that was called, before its answer leaves. */
+  called(outcome: Called): Promise<void>;
+}
+
+/** The MCP library, loaded at first use: the modern era, and what of the older one is not answered directly. */
+export class Library {
+  readonly #offer: Offer;
+  readonly #modern: ReturnType<typeof createMcpHandler>;
+  readonly #serving = new WeakMap<Request, Served>();
+
+  constructor(offer: Offer) {
+    this.#offer = offer;
+    this.#modern = createMcpHandler(
+      ({ requestInfo }) => this.#server(requestInfo === undefined ? undefined : this.#serving.get(requestInfo)),
+      { legacy: 'reject' },
+    );
+  }
+
+  async modern(request: Request, body: unknown, served: Served): Promise<Response> {
+    this.#serving.set(request, served);
+    return this.#modern.fetch(request, { parsedBody: body });
+  }
+
+  /** One request of the 2025 revisions, without a session of the library's own: those are ours. */
+  async legacy(request: Request, body: unknown, served: Served, streams: boolean): Promise<Response> {
+    const server = this.#server(served);
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !streams });
+    await server.connect(transport);
+    return transport.handleRequest(request, { parsedBody: body });
+  }
+
+  async close(): Promise<void> {
+    await this.#modern.close();
+  }
+
+  #server(served: Served | undefined): Server {
+    if (served === undefined) throw new Error('an MCP request came without its caller');
+    const { capabilities, instructions } = this.#offer;
+    const server = new Server({ name: 'mailstead', version: version() }, { capabilities, instructions });
+    server.setRequestHandler('tools/list', async () => ({
+      tools: (await this.#offer.tools(served.caller, served.trim)) as never,
+      ttlMs: 300_000,
+      cacheScope: 'private' as const,
+    }));
+    server.setRequestHandler('tools/call', async ({ params }) => {
+      const outcome = await this.#offer.call(served.caller, params.name, params.arguments, served.trim);
+      await served.called(outcome);
+      return resultOf(outcome, params.name) as never;
+    });
+    this.#offer.extend?.(server);
+    return server;
+  }
+}
+
+/** A tool's outcome as the protocol's result: the JSON as text, and the same structured. */
+function resultOf(outcome: Called, name: string): object {
+  if (outcome.kind === 'unknown') throw Object.assign(new Error(`Unknown tool: ${name}`), { code: -32602 });
+  const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
+  return {
+    content: [{ type: 'text', text: json }],
+    structuredContent: JSON.parse(json) as object,
+    ...(outcome.kind === 'refused' && { isError: true }),
+  };
+}

@@ -1,0 +1,91 @@
+import { inputSchema, outputSchema, visibleTo } from '../operations/description.ts';
+import type { Caller } from '../operations/caller.ts';
+import { type Operation, TOOLSETS, type Toolset } from '../operations/operation.ts';
+
+/** What a client asked to see; it never decides what can be called, except `readOnly`. */
+export interface Trim {
+  toolsets: ReadonlySet<Toolset> | undefined;
+  tools: ReadonlySet<string> | undefined;
+  readOnly: boolean;
+  hideUnavailable: boolean;
+}
+
+type Header = (name: string) => string | undefined;
+
+/** Reads the query, which wins, and the headers. Unknown names are ignored; nothing known is no wish at all. */
+export function readTrim(query: URLSearchParams, header: Header): Trim {
+  const wish = (param: string, name: string): string[] =>
+    (query.get(param) ?? header(name) ?? '')
+      .split(',')
+      .map((word) => word.trim().toLowerCase())
+      .filter((word) => word !== '');
+  const flag = (param: string, name: string): boolean => ['1', 'true'].includes(query.get(param) ?? header(name) ?? '');
+  const toolsets = TOOLSETS.filter((one) => wish('toolsets', 'x-service-toolsets').includes(one));
+  const tools = wish('tools', 'x-service-tools');
+  return {
+    toolsets: toolsets.length === 0 ? undefined : new Set(toolsets),
+    tools: tools.length === 0 ? undefined : new Set(tools),
+    readOnly: flag('readonly', 'x-service-readonly'),
+    hideUnavailable: flag('hideUnavailable', 'x-service-hide-unavailable'),
+  };
+}
+
+/** The tools that a caller is shown, in the catalogue's order. Identity tools are never trimmed. */
+export function listed(catalogue: readonly Operation[], caller: Caller, trim: Trim): Operation[] {
+  return catalogue.filter((one) => visibleTo(one, caller) && wanted(one, trim) && available(one, caller, trim));
+}
+
+function wanted(one: Operation, { toolsets, tools, readOnly }: Trim): boolean {
+  if (one.action === 'identity') return true;
+  if (readOnly && !one.hints.readOnly) return false;
+  const inSet = toolsets?.has(one.toolset) === true || (one.core === true && toolsets?.has('core') === true);
+  if (toolsets !== undefined && !inSet) return false;
+  return tools === undefined || tools.has(one.name);
+}
+
+function available({ action }: Operation, caller: Caller, { hideUnavailable }: Trim): boolean {
+  if (!hideUnavailable || action === 'anonymous' || action === 'identity') return true;
+  return caller.actions.has(action);
+}
+
+const wire = new WeakMap<Operation, object>();
+
+/** The tool object of the wire. The output schema is one level deep; /openapi.json has the whole. */
+export function toolOf(operation: Operation): object {
+  const known = wire.get(operation);
+  if (known !== undefined) return known;
+  const { name, title, description, hints, toolset, action, untrusted } = operation;
+  const made = {
+    name,
+    title,
+    description,
+    inputSchema: inputSchema(operation),
+    outputSchema: shallow(outputSchema(operation)),
+    annotations: {
+      title,
+      readOnlyHint: hints.readOnly,
+      destructiveHint: hints.destructive,
+      idempotentHint: hints.idempotent,
+      openWorldHint: hints.openWorld,
+    },
+    _meta: {
+      'dev.mailstead/toolset': toolset,
+      'dev.mailstead/action': action,
+      ...(untrusted === true && { 'dev.mailstead/untrustedOutput': true, 'anthropic/maxResultSizeChars': 60_000 }),
+    },
+  };
+  wire.set(operation, made);
+  return made;
+}
+
+/** Names and types of the first level: models read these, and every level costs them. */
+function shallow(schema: Record<string, unknown>): object {
+  const properties = Object.entries(
+    (schema['properties'] ?? {}) as Record<string, { type?: unknown; anyOf?: unknown }>,
+  );
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties.map(([name, { type }]) => [name, type === undefined ? {} : { type }])),
+    ...(schema['required'] !== undefined && { required: schema['required'] }),
+  };
+}

@@ -2,8 +2,16 @@ import { deliver } from './delivery/deliver.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { finishAttempts } from './relay/store-queue.ts';
-import { addAccount, setPassword, stampCredentials } from './store/account.ts';
-import { addDkimKey, addDomain, verifyDomain } from './store/domain.ts';
+import {
+  addAccount,
+  addAppPassword,
+  removeAppPassword,
+  setPassword,
+  setQuota,
+  stampCredentials,
+} from './store/account.ts';
+import { emptyGoneAccount } from './store/account-removal.ts';
+import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
@@ -17,21 +25,24 @@ export function mailParts(): ThreadParts {
   return {
     commands: [
       addAccount,
-      addDkimKey,
+      addAppPassword,
       addDomain,
       appendMessage,
       beginAttempts,
       copyEntries,
       createMailbox,
       deliver,
+      emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
       finishAttempts,
       forgetExpunged,
       forgetHistory,
+      removeAppPassword,
       removeMailbox,
       renameMailbox,
       setPassword,
+      setQuota,
       setSetting,
       stampCredentials,
       steerQueue,

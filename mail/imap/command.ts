@@ -22,6 +22,8 @@ export interface ImapCommand<Arguments> {
   readonly uidForm?: boolean;
   /** What may be told before the tagged answer; `all` when not said. The UID form may always be told everything. */
   readonly tellable?: Tellable;
+  /** It changes something, which a password for reading only may not. */
+  readonly changes?: true;
   /** Capabilities that this file makes true. */
   readonly capabilities?: readonly string[];
   /** Reads what follows the name, with the space before it. The caller sees to it that nothing is left over. */

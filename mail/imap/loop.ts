@@ -154,7 +154,12 @@ async function throttle(session: Session): Promise<void> {
 
 async function decide(session: Session, read: Read): Promise<Answer> {
   try {
-    return read.wrong ?? (await (read.command as ImapCommand<unknown>).run(session, read.given, read.call));
+    if (read.wrong !== undefined) return read.wrong;
+    const command = read.command as ImapCommand<unknown>;
+    if (command.changes === true && session.login?.readOnly === true) {
+      return no('NOPERM', 'This password is for reading only');
+    }
+    return await command.run(session, read.given, read.call);
   } catch (error) {
     if (error instanceof ImapSyntaxError) return bad(error.reason);
     if (error instanceof Disconnected || !session.connected) throw error;

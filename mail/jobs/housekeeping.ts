@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { emptyGoneAccount, goneAccounts } from '../store/account-removal.ts';
 import { namedFiles } from '../store/content.ts';
 import type { MailStore } from '../store/store.ts';
 import {
@@ -11,6 +12,9 @@ import {
 } from '../store/tidy.ts';
 
 const EVERY_MS = 10 * 60_000;
+const SWEEP_EVERY_MS = 24 * 3600_000;
+/** Files this young may belong to a message that is just being accepted. */
+const SWEEP_AGE_MS = 3600_000;
 /** The first round waits until the start is over, with its doors and its first clients. */
 const FIRST_MS = 60_000;
 
@@ -19,25 +23,26 @@ export class Housekeeping implements AsyncDisposable {
   readonly #store: MailStore;
   readonly #clock: () => number;
   readonly #log: Log;
-  readonly #began: number;
   #timer: NodeJS.Timeout;
   #round: Promise<void> | undefined;
   #closing = false;
-  #swept = false;
+  /** ms UTC of the last sweep; the first one takes everything that was there before this start. */
+  #sweptAt: number | undefined;
+  readonly #began = Date.now();
 
   constructor(store: MailStore, clock: () => number, log: Log) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
-    this.#began = Date.now();
     this.#timer = this.#later(FIRST_MS);
   }
 
   /** One whole round now. */
   async run(): Promise<void> {
+    await this.#emptyAccounts();
     await this.#emptyMailboxes();
     await this.#forget();
-    if (!this.#swept) await this.#sweep();
+    if (this.#sweptAt === undefined || Date.now() - this.#sweptAt >= SWEEP_EVERY_MS) await this.#sweep();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -54,6 +59,16 @@ export class Housekeeping implements AsyncDisposable {
           if (!this.#closing) this.#timer = this.#later(EVERY_MS);
         });
     }, ms).unref();
+  }
+
+  async #emptyAccounts(): Promise<void> {
+    for (const account of await this.#store.read(goneAccounts, undefined)) {
+      for (let more = true; more && !this.#closing;) {
+        const done = await this.#store.writeSlice(emptyGoneAccount, { account });
+        for (const file of done.files) await this.#store.files.remove(file);
+        more = done.more;
+      }
+    }
   }
 
   async #emptyMailboxes(): Promise<void> {
@@ -82,8 +97,9 @@ export class Housekeeping implements AsyncDisposable {
   async #sweep(): Promise<void> {
     const named = async (files: string[]): Promise<Set<string>> =>
       new Set(await this.#store.read(namedFiles, { files }));
-    const removed = await this.#store.files.sweep(named, this.#began);
-    this.#swept = true;
-    if (removed > 0) this.#log.info({ removed }, 'removed files of messages that were never accepted');
+    const olderThan = this.#sweptAt === undefined ? this.#began : Date.now() - SWEEP_AGE_MS;
+    const removed = await this.#store.files.sweep(named, olderThan);
+    this.#sweptAt = Date.now();
+    if (removed > 0) this.#log.info({ removed }, 'removed files that no message needs any more');
   }
 }

@@ -53,6 +53,8 @@ export interface LoginDesk extends Logins {
 /** A credential that was shown to be held, or what became of the attempt instead. */
 type Checked = { kind: 'match'; claim: Claim; credential: Credential } | LoginOutcome;
 
+/** Among the scopes of a credential. */
+const READ_ONLY = 'read-only';
 const WRONG: LoginOutcome = { kind: 'wrong' };
 const BUSY: LoginOutcome = { kind: 'busy' };
 
@@ -126,7 +128,9 @@ class Desk implements LoginDesk {
     if (!claim.known) return WRONG;
     const { account, address } = claim.known;
     this.#options.credentials.used(credential.id, this.#options.clock());
-    return { kind: 'in', login: this.#revocations.born({ account, address, credential: credential.id }, claim.age) };
+    const readOnly = credential.scopes.includes(READ_ONLY);
+    const login = { account, address, credential: credential.id, ...(readOnly && { readOnly }) };
+    return { kind: 'in', login: this.#revocations.born(login, claim.age) };
   }
 
   #failed(cause: unknown, peer: Peer): LoginOutcome {

@@ -6,7 +6,7 @@ export interface Credential {
   /** SCRAM-SHA-256 keys, 32 octets each. RFC 5802 3. */
   readonly storedKey: Buffer;
   readonly serverKey: Buffer;
-  /** What it opens: `imap` (reading and filing), `smtp` (submission), `jmap`. An empty list opens nothing. */
+  /** What it opens: `imap` (reading and filing), `smtp` (submission), `jmap`; `read-only` takes filing away. */
   readonly scopes: readonly string[];
   /** Milliseconds UTC from which it opens nothing, or null for never. */
   readonly expiresAt: number | null;

@@ -7,6 +7,8 @@ export interface Login {
   readonly address: Address;
   /** The credential row that let it in: rotating or revoking that row ends the session. */
   readonly credential: number;
+  /** It may read and nothing else. */
+  readonly readOnly?: boolean;
 }
 
 /** Where a login attempt comes from. */

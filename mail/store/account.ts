@@ -1,4 +1,4 @@
-import { command, query, type Read, type Write } from './engine/types.ts';
+import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
 import { addFirstMailboxes } from './mailbox.ts';
 
 /** A credential before it has a row. `sealed` is the password, bound to `credential` and `ref`. */
@@ -15,54 +15,52 @@ export interface NewCredential {
 
 export type AddAccountResult = { kind: 'added'; account: number } | { kind: 'address-taken' } | { kind: 'no-domain' };
 
-/** Makes an account with its address, its first mailboxes and its password. */
-export const addAccount = command(
-  'add-account',
-  async (
-    tx,
-    input: {
-      tenant: number;
-      domain: number;
-      /** As written, and as looked up. */
-      address: string;
-      key: string;
-      salt: Uint8Array;
-      iterations: number;
-      credential: NewCredential;
-    },
-    stamp,
-  ): Promise<AddAccountResult> => {
-    const domain = await tx.get(
-      'SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?',
-      input.domain,
-      input.tenant,
-    );
-    if (domain === undefined) return { kind: 'no-domain' };
-    const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ?', input.key);
-    if (taken !== undefined) return { kind: 'address-taken' };
-    const { id } = await tx.run(
-      'INSERT INTO account (tenant, address, salt, iterations, created_at) VALUES (?, ?, ?, ?, ?)',
-      input.tenant,
-      input.address,
-      input.salt,
-      input.iterations,
-      stamp.now,
-    );
-    await tx.run(
-      `INSERT INTO address (key, domain_id, account_id, kind, created_at) VALUES (?, ?, ?, 'mailbox', ?)`,
-      input.key,
-      input.domain,
-      id,
-      stamp.now,
-    );
-    await insertCredential(tx, id, input.credential, stamp.now);
-    await addFirstMailboxes(tx, id, stamp);
-    return { kind: 'added', account: id };
-  },
-);
+export interface NewAccount {
+  tenant: number;
+  domain: number;
+  /** As written, and as looked up. */
+  address: string;
+  key: string;
+  salt: Uint8Array;
+  iterations: number;
+  credential: NewCredential;
+}
 
-async function insertCredential(tx: Write, account: number, credential: NewCredential, now: number): Promise<void> {
+/** Makes an account with its address, its first mailboxes and its password. */
+export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp): Promise<AddAccountResult> {
+  const domain = await tx.get('SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?', input.domain, input.tenant);
+  if (domain === undefined) return { kind: 'no-domain' };
+  const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ?', input.key);
+  if (taken !== undefined) return { kind: 'address-taken' };
+  const { id } = await tx.run(
+    'INSERT INTO account (tenant, address, salt, iterations, created_at) VALUES (?, ?, ?, ?, ?)',
+    input.tenant,
+    input.address,
+    input.salt,
+    input.iterations,
+    stamp.now,
+  );
   await tx.run(
+    `INSERT INTO address (key, domain_id, account_id, kind, created_at) VALUES (?, ?, ?, 'mailbox', ?)`,
+    input.key,
+    input.domain,
+    id,
+    stamp.now,
+  );
+  await insertCredential(tx, id, input.credential, stamp.now);
+  await addFirstMailboxes(tx, id, stamp);
+  return { kind: 'added', account: id };
+}
+
+export const addAccount = command('add-account', insertAccount);
+
+export async function insertCredential(
+  tx: Write,
+  account: number,
+  credential: NewCredential,
+  now: number,
+): Promise<number> {
+  const { id } = await tx.run(
     `INSERT INTO credential (ref, account_id, kind, name, scopes, stored_key, server_key, sealed, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     credential.ref,
@@ -76,6 +74,7 @@ async function insertCredential(tx: Write, account: number, credential: NewCrede
     now,
     credential.expiresAt,
   );
+  return id;
 }
 
 /** Replaces the account's own password. Answers the credential rows that no longer hold, whose sessions must end. */
@@ -306,3 +305,99 @@ export const tenantOf = query('tenant-of', async (rx, input: { account: number }
   const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
   return row?.tenant;
 });
+
+/** Salt and count for a new credential of an account. */
+export const accountSalt = query(
+  'account-salt',
+  (rx, input: { account: number }): Promise<{ salt: Uint8Array; iterations: number } | undefined> =>
+    rx.get('SELECT salt, iterations FROM account WHERE id = ? AND state <> 2', input.account),
+);
+
+/** The account's own password as it was sealed, bound to `credential` and `ref`. */
+export const sealedPassword = query(
+  'sealed-password',
+  async (rx, input: { account: number }): Promise<{ ref: string; sealed: Uint8Array } | undefined> => {
+    const row = await rx.get<{ ref: string; sealed: Uint8Array | null }>(
+      `SELECT ref, sealed FROM credential WHERE account_id = ? AND kind = 'mailbox'`,
+      input.account,
+    );
+    return row === undefined || row.sealed === null ? undefined : { ref: row.ref, sealed: row.sealed };
+  },
+);
+
+export const addAppPassword = command(
+  'add-app-password',
+  async (
+    tx,
+    input: { account: number; credential: NewCredential },
+    stamp,
+  ): Promise<{ kind: 'added'; id: number } | { kind: 'missing' | 'too-many' }> => {
+    const row = await tx.get<{ held: number }>(
+      `SELECT (SELECT count(*) FROM credential WHERE account_id = a.id) AS held FROM account a WHERE a.id = ? AND a.state <> 2`,
+      input.account,
+    );
+    if (row === undefined) return { kind: 'missing' };
+    // A proof is tried against each of them, so their number bounds the work of a login.
+    if (row.held >= 50) return { kind: 'too-many' };
+    return { kind: 'added', id: await insertCredential(tx, input.account, input.credential, stamp.now) };
+  },
+);
+
+export const removeAppPassword = command(
+  'remove-app-password',
+  async (tx, input: { account: number; id: number }): Promise<{ kind: 'removed' | 'missing' }> => {
+    const { changes } = await tx.run(
+      `DELETE FROM credential WHERE id = ? AND account_id = ? AND kind = 'app'`,
+      input.id,
+      input.account,
+    );
+    return { kind: changes === 1 ? 'removed' : 'missing' };
+  },
+);
+
+export interface AppPassword {
+  id: number;
+  name: string;
+  scopes: string[];
+  createdAt: number;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+}
+
+export const listAppPasswords = query(
+  'list-app-passwords',
+  async (rx, input: { account: number }): Promise<AppPassword[]> => {
+    const rows = await rx.all<{
+      id: number;
+      name: string;
+      scopes: string;
+      created_at: number;
+      expires_at: number | null;
+      last_used_at: number | null;
+    }>(
+      `SELECT id, name, scopes, created_at, expires_at, last_used_at FROM credential
+       WHERE account_id = ? AND kind = 'app' ORDER BY id`,
+      input.account,
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      name: row.name,
+      scopes: row.scopes.split(' '),
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      lastUsedAt: row.last_used_at,
+    }));
+  },
+);
+
+export const setQuota = command(
+  'set-quota',
+  async (tx, input: { account: number; bytes: number | null }): Promise<{ kind: 'set' | 'missing' }> => {
+    const { changes } = await tx.run(
+      'UPDATE account SET quota_bytes = ? WHERE id = ? AND state <> 2',
+      input.bytes,
+      input.account,
+    );
+    return { kind: changes === 1 ? 'set' : 'missing' };
+  },
+);

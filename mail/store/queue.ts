@@ -1,5 +1,6 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
+import { collectBlob } from './tidy.ts';
 
 /** A message that leaves: what all its recipients share. */
 export interface NewSubmission {
@@ -250,14 +251,17 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
 }
 
 /** The message goes with its last row; its blob is collected when no email has it either. */
+/** Takes a row out of the queue; with the last one of a message go its submission and, unless it is kept, its octets. */
 async function removeRow(tx: Write, id: number): Promise<void> {
   const row = await tx.get<{ submission_id: number }>('DELETE FROM queue WHERE id = ? RETURNING submission_id', id);
   if (row === undefined) return;
-  await tx.run(
-    'DELETE FROM submission WHERE id = ? AND NOT EXISTS (SELECT 1 FROM queue WHERE submission_id = ?)',
+  const done = await tx.get<{ blob_id: number }>(
+    `DELETE FROM submission WHERE id = ? AND NOT EXISTS (SELECT 1 FROM queue WHERE submission_id = ?) RETURNING blob_id`,
     row.submission_id,
     row.submission_id,
   );
+  // The file of a large one stays until the sweep: it may be being read for a bounce at this moment.
+  if (done !== undefined) await collectBlob(tx, done.blob_id);
 }
 
 export const markDelayTold = async (tx: Write, ids: readonly number[]): Promise<void> => {

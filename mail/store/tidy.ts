@@ -82,7 +82,7 @@ async function forgetEmail(tx: Write, id: number): Promise<string | undefined> {
 }
 
 /** Removes a blob that nothing names any more; decided here, in the writer, where nobody can name it meanwhile. */
-async function collectBlob(tx: Write, id: number): Promise<string | undefined> {
+export async function collectBlob(tx: Write, id: number): Promise<string | undefined> {
   const row = await tx.get<{ file: string | null }>(
     `DELETE FROM blob WHERE id = ? AND NOT EXISTS (SELECT 1 FROM email WHERE blob_id = blob.id)
        AND NOT EXISTS (SELECT 1 FROM submission WHERE blob_id = blob.id) RETURNING file`,

@@ -20,6 +20,7 @@ interface Into {
  */
 export const append: ImapCommand<Into> = {
   name: 'APPEND',
+  changes: true,
   states: LOGGED_IN,
   parse,
 

@@ -14,6 +14,7 @@ interface Where {
 /** COPY and UID COPY. RFC 9051 6.4.7. */
 export const copy: ImapCommand<Where> = {
   name: 'COPY',
+  changes: true,
   states: SELECTED,
   uidForm: true,
   parse: (d) => ({ set: d.sp().sequenceSet(), to: d.sp().mailbox() }),
@@ -28,6 +29,7 @@ export const copy: ImapCommand<Where> = {
 /** MOVE and UID MOVE. RFC 6851, RFC 9051 6.4.8. */
 export const move: ImapCommand<Where> = {
   name: 'MOVE',
+  changes: true,
   states: SELECTED,
   uidForm: true,
   capabilities: ['MOVE'],

@@ -8,6 +8,7 @@ import { ImapSyntaxError } from '../wire/syntax-error.ts';
 /** RFC 9051 6.3.4, and the role of RFC 6154 5.2: `CREATE Gone (USE (\Trash))`. */
 export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
   name: 'CREATE',
+  changes: true,
   states: LOGGED_IN,
   capabilities: ['CREATE-SPECIAL-USE'],
 

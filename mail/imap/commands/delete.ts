@@ -5,6 +5,7 @@ import type { ImapCommand } from '../command.ts';
 /** DELETE. RFC 9051 6.3.5. */
 export const remove: ImapCommand<string> = {
   name: 'DELETE',
+  changes: true,
   states: LOGGED_IN,
   parse: (d) => d.sp().mailbox(),
 

@@ -12,6 +12,7 @@ const ALL: SequenceSet = [{ from: 1, to: 0 }];
 /** EXPUNGE and UID EXPUNGE. RFC 9051 6.4.3, 6.4.9. */
 export const expunge: ImapCommand<SequenceSet> = {
   name: 'EXPUNGE',
+  changes: true,
   states: SELECTED,
   uidForm: true,
   capabilities: ['UIDPLUS'],

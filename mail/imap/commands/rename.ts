@@ -5,6 +5,7 @@ import type { ImapCommand } from '../command.ts';
 /** RFC 9051 6.3.6. */
 export const rename: ImapCommand<{ from: string; to: string }> = {
   name: 'RENAME',
+  changes: true,
   states: LOGGED_IN,
   parse: (d) => ({ from: d.sp().mailbox(), to: d.sp().mailbox() }),
 

@@ -14,7 +14,7 @@ export const select = opening('SELECT', false);
 /** RFC 9051 6.3.3. */
 export const examine = opening('EXAMINE', true);
 
-function opening(name: string, readOnly: boolean): ImapCommand<string> {
+function opening(name: string, examines: boolean): ImapCommand<string> {
   return {
     name,
     states: LOGGED_IN,
@@ -29,6 +29,7 @@ function opening(name: string, readOnly: boolean): ImapCommand<string> {
       const mailbox = await session.store.mailbox(wanted);
       if (mailbox === undefined) return no('NONEXISTENT', 'No such mailbox');
       const shared = await session.store.open(mailbox.id);
+      const readOnly = examines || session.login?.readOnly === true;
       session.say(description(session.select(shared, readOnly), mailbox.unseen));
       return readOnly ? ok('READ-ONLY', 'Opened for reading') : ok('READ-WRITE', 'Opened');
     },

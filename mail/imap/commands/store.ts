@@ -20,6 +20,7 @@ interface Change {
 /** STORE and UID STORE. RFC 9051 6.4.6. */
 export const store: ImapCommand<Change> = {
   name: 'STORE',
+  changes: true,
   states: SELECTED,
   uidForm: true,
   tellable: 'no-expunge',

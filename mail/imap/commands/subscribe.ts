@@ -11,6 +11,7 @@ export const unsubscribe = subscription('UNSUBSCRIBE', false);
 function subscription(name: string, on: boolean): ImapCommand<string> {
   return {
     name,
+    changes: true,
     states: LOGGED_IN,
     parse: (d) => d.sp().mailbox(),
 

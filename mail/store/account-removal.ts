@@ -1,0 +1,75 @@
+import { command, query, type Write } from './engine/types.ts';
+import { collectBlob } from './tidy.ts';
+
+/** Rows of one slice. */
+const SLICE = 100;
+/** Ids of an account's messages lie between this and the next multiple. */
+const ACCOUNT_SPAN = 2 ** 32;
+
+/**
+ * Takes an account away in one step: nobody logs in, nothing arrives, its addresses are free. What it holds leaves in
+ * slices ({@link emptyGoneAccount}). False when the tenant has no such account.
+ */
+export async function dismissAccount(tx: Write, input: { tenant: number; account: number }): Promise<boolean> {
+  const { changes } = await tx.run(
+    'UPDATE account SET state = 2, used_bytes = 0, used_count = 0 WHERE id = ? AND tenant = ? AND state <> 2',
+    input.account,
+    input.tenant,
+  );
+  if (changes === 0) return false;
+  await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
+  await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
+  return true;
+}
+
+/** Accounts that are gone and still hold something. */
+export const goneAccounts = query('gone-accounts', async (rx): Promise<number[]> => {
+  const rows = await rx.all<{ id: number }>('SELECT id FROM account WHERE state = 2 ORDER BY id LIMIT 100');
+  return rows.map((row) => row.id);
+});
+
+/** Removes a slice of what a gone account holds, at last the account. Answers blob files to remove. */
+export const emptyGoneAccount = command(
+  'empty-gone-account',
+  async (tx, { account }: { account: number }): Promise<{ files: string[]; more: boolean }> => {
+    const emails = await tx.all<{ id: number; blob_id: number }>(
+      'SELECT id, blob_id FROM email WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+      account * ACCOUNT_SPAN,
+      (account + 1) * ACCOUNT_SPAN,
+      SLICE,
+    );
+    const files: string[] = [];
+    for (const { id, blob_id: blob } of emails) {
+      for (const sql of FROM_EMAIL) await tx.run(sql, id);
+      const file = await collectBlob(tx, blob);
+      if (file !== undefined) files.push(file);
+    }
+    if (emails.length > 0) return { files, more: true };
+    return { files, more: await removeRest(tx, account) };
+  },
+);
+
+const FROM_EMAIL = [
+  'DELETE FROM entry WHERE email_id = ?',
+  'DELETE FROM expunged WHERE email_id = ?',
+  'DELETE FROM email_meta WHERE email_id = ?',
+  'DELETE FROM email WHERE id = ?',
+];
+
+/** What is left when the messages are gone. Mailboxes last, so that a slice finds what hangs on them. */
+async function removeRest(tx: Write, account: number): Promise<boolean> {
+  for (const sql of REST) {
+    const { changes } = await tx.run(sql, account, SLICE);
+    if (changes === SLICE) return true;
+  }
+  await tx.run('DELETE FROM account WHERE id = ? AND state = 2', account);
+  return false;
+}
+
+const REST = [
+  `DELETE FROM msgid WHERE (account_id, h, subj_h) IN (SELECT account_id, h, subj_h FROM msgid WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
+     JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
+  `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM mailbox WHERE id IN (SELECT id FROM mailbox WHERE account_id = ? LIMIT ?)`,
+];

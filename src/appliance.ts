@@ -23,11 +23,14 @@ import { getSetting, setSetting } from '../mail/store/setting.ts';
 import { MailStore } from '../mail/store/store.ts';
 import { startControl } from './control/server.ts';
 import { StoredCredentials } from './credentials.ts';
+import { type DnsServer, startDns } from './dns/server.ts';
 import { SigningKeys } from './domains/domains.ts';
+import { Recheck } from './domains/recheck.ts';
+import { boxZones } from './domains/zones.ts';
 import { httpDoors } from './http/doors.ts';
 import { HttpLimits } from './http/rate.ts';
 import { startHttp } from './http/server.ts';
-import { httpListeners, imapListeners, smtpListeners } from './listeners.ts';
+import { dnsHosts, httpListeners, imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
 import { seed, type Seeded } from './seed.ts';
@@ -56,7 +59,7 @@ export interface Surroundings {
 
 /** Ports that were really opened; 0 in the settings takes a free one. */
 export type Listeners = Partial<
-  Record<'http' | 'https' | 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps', number>
+  Record<'http' | 'https' | 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'dns', number>
 >;
 
 export interface Appliance extends AsyncDisposable {
@@ -74,6 +77,8 @@ interface Inside extends Surroundings {
   queue: StoreQueue;
   keys: SigningKeys;
   resolver: Resolver;
+  /** Remembers nothing. */
+  lookNow: Resolver;
   lastUsed: LastUsed;
   /** Networks that limits do not count. */
   exempt: (ip: string) => boolean;
@@ -102,6 +107,10 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(() => http.close());
   const relay = openRelay(inside, receiver.addresses());
   stack.defer(() => relay.close());
+  const dns = await openDns(inside);
+  stack.defer(async () => dns?.close());
+  stack.use(new Recheck(inside));
+  if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(await startControl(settings.dataDir, world));
 
@@ -142,8 +151,24 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
     host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
   );
   const resolver = createResolver({ servers });
+  const lookNow = createResolver({ servers, remember: false, timeoutMs: 3000 });
   const lastUsed = stack.use(new LastUsed(store));
-  return { ...around, store, secrets, tls, logins, queue, keys, resolver, lastUsed, exempt, hold, local, failing };
+  return {
+    ...around,
+    store,
+    secrets,
+    tls,
+    logins,
+    queue,
+    keys,
+    resolver,
+    lookNow,
+    lastUsed,
+    exempt,
+    hold,
+    local,
+    failing,
+  };
 }
 
 /** What operations may use. `listeners` is filled in when all doors are open. */
@@ -219,6 +244,14 @@ function openHttp({ settings, store, tls, failing, metrics, log }: Inside, world
     trusted: (ip) => inNetworks(ip, settings.trustProxy),
     doors: httpDoors(world),
   });
+}
+
+/** The name server, where the settings ask for it: the keys of every domain, and the domains that are led here. */
+function openDns({ settings, store, resolver, metrics, log }: Inside): Promise<DnsServer> | undefined {
+  const hosts = dnsHosts(settings);
+  const { dns: port } = settings.ports;
+  if (port === undefined) return undefined;
+  return startDns({ hosts, port, find: boxZones(store, resolver, settings.hostname), log, meter: metrics });
 }
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */

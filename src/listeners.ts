@@ -36,6 +36,11 @@ export function imapListeners(settings: Settings): ImapListener[] {
   ]);
 }
 
+/** The addresses of the name server. */
+export function dnsHosts(settings: Settings): readonly string[] {
+  return reachable(settings.listen);
+}
+
 export function httpListeners(settings: Settings): HttpListener[] {
   return everywhere<Pick<HttpListener, 'tls'>>(settings, [
     [settings.ports.http, { tls: false }],

@@ -16,6 +16,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   disk_free_bytes: 'Free space where the data directory is.',
   operations_total: 'Operations of the control plane, by name and outcome.',
   operation_seconds: 'From asking for an operation to its answer.',
+  dns_queries_total: 'Questions to the name server, by way and outcome.',
   queue_rows: 'Recipients in the queue, by state (due, held).',
 };
 

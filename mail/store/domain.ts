@@ -120,28 +120,6 @@ export const domainOf = query(
   },
 );
 
-/** Keeps a key pair of a domain. `sealed` is bound to `dkim_key` and `<domain id>/<selector>`. */
-export const addDkimKey = command(
-  'add-dkim-key',
-  async (
-    tx,
-    input: { domain: number; selector: string; algorithm: string; sealed: Uint8Array; public: string },
-    stamp,
-  ): Promise<'added' | 'exists'> => {
-    const { changes } = await tx.run(
-      `INSERT INTO dkim_key (domain_id, selector, algorithm, private, public, created_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (domain_id, selector) DO NOTHING`,
-      input.domain,
-      input.selector,
-      input.algorithm,
-      input.sealed,
-      input.public,
-      stamp.now,
-    );
-    return changes === 1 ? 'added' : 'exists';
-  },
-);
-
 export interface DkimKeyRow {
   domain: number;
   selector: string;

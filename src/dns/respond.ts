@@ -96,9 +96,9 @@ function write(query: Query, said: Said, way: 'udp' | 'tcp'): Buffer {
   const flags =
     (said.code & 15) | (said.authoritative ? AUTHORITATIVE_ANSWER : 0) | (recursionDesired ? RECURSION_DESIRED : 0);
   const head = { type: 'response' as const, id, questions: [question as never], additionals: edns && [opt(said.code)] };
-  const whole = encode({ ...head, flags, answers: [...said.answers], authorities: [...said.authorities] } as never);
+  const whole = encode({ ...head, flags, answers: [...said.answers], authorities: [...said.authorities] });
   // RFC 2181 9: half an answer is worse than none; the client asks again over TCP.
-  return whole.length <= most ? whole : encode({ ...head, flags: flags | TRUNCATED_RESPONSE } as never);
+  return whole.length <= most ? whole : encode({ ...head, flags: flags | TRUNCATED_RESPONSE });
 }
 
 function opt(code: number): Answer {

@@ -2,15 +2,17 @@ import { dkimRecord, type DkimAlgorithm, makeDkimKey, readDkimKey } from '../../
 import type { Log } from '../../mail/log.ts';
 import { parseDomain } from '../../mail/message/address.ts';
 import type { SigningKey } from '../../mail/relay/needs.ts';
-import { addDkimKey, addDomain, dkimKeys, type DkimKeyRow } from '../../mail/store/domain.ts';
+import { dkimKeys, type DkimKeyRow } from '../../mail/store/domain.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
+import { addKeys, type NewKey, setUpDomain } from './commands.ts';
+import { publishedKeys } from './queries.ts';
 
-/** Two algorithms, for verifiers that know only one of them. RFC 8463 3. */
-const SELECTORS: readonly { selector: string; algorithm: DkimAlgorithm }[] = [
-  { selector: 'ms1', algorithm: 'rsa-sha256' },
-  { selector: 'ms2', algorithm: 'ed25519-sha256' },
-];
+/** Two algorithms, for verifiers that know only one of them (RFC 8463 3); two selectors each, so that keys can change. */
+export const SELECTORS: Readonly<Record<DkimAlgorithm, readonly [string, string]>> = {
+  'rsa-sha256': ['ms1', 'ms3'],
+  'ed25519-sha256': ['ms2', 'ms4'],
+};
 /** The purpose under which DKIM keys are sealed; the row is (dkim_key, `<domain id>/<selector>`). */
 export const DKIM_PURPOSE = 'dkim key';
 
@@ -24,36 +26,53 @@ export type Onboarded =
   | { kind: 'added' | 'exists'; id: number; name: string }
   /** Another tenant proved that the domain is its own. */
   | { kind: 'taken' }
+  /** Too many names of this tenant wait to be proved. */
+  | { kind: 'too-many' }
   | { kind: 'bad-name' };
 
 /**
- * Makes a domain known, with the keys that sign its mail. Idempotent, so that a start that was cut short is mended by
- * the next one.
+ * Makes a domain known, with the keys that sign its mail; without a project it goes into the tenant's first. Idempotent,
+ * so that a start that was cut short is mended by the next one.
  */
 export async function onboardDomain(
   { store, secrets, log }: DomainContext,
-  input: { tenant: number; name: string; verified: boolean },
+  input: { tenant: number; name: string; verified: boolean; project?: number },
 ): Promise<Onboarded> {
-  const name = parseDomain(input.name);
-  if (name === undefined || name.startsWith('[') || !name.includes('.')) return { kind: 'bad-name' };
-  const added = await store.write(addDomain, { ...input, name });
-  if (added.kind === 'taken') return added;
-  await Promise.all(SELECTORS.map((one) => addKey(store, secrets, added.id, one.selector, one.algorithm)));
+  const name = hostableName(input.name);
+  if (name === undefined) return { kind: 'bad-name' };
+  const added = await store.write(setUpDomain, { ...input, name, project: input.project ?? null });
+  if (added.kind === 'taken' || added.kind === 'too-many') return added;
+  if ((await store.read(publishedKeys, { domain: added.id })).length === 0) {
+    const first = Object.entries(SELECTORS).map(([algorithm, [selector]]) => ({
+      algorithm: algorithm as DkimAlgorithm,
+      selector,
+    }));
+    const keys = await makeKeys(secrets, added.id, first);
+    await store.write(addKeys, { domain: added.id, keys, sign: 1 });
+  }
   if (added.kind === 'added') log.info({ domain: name, verified: input.verified }, 'domain added');
   return { ...added, name };
 }
 
-async function addKey(
-  store: Store,
+/** A name that mail can be hosted under, in A-labels: no address literal, and not a whole top-level domain. */
+export function hostableName(text: string): string | undefined {
+  const name = parseDomain(text);
+  return name === undefined || name.startsWith('[') || !name.includes('.') ? undefined : name;
+}
+
+/** New key pairs, sealed for their rows. */
+export function makeKeys(
   secrets: SecretBox,
   domain: number,
-  selector: string,
-  algorithm: DkimAlgorithm,
-): Promise<void> {
-  const pem = await makeDkimKey(algorithm);
-  const sealed = secrets.seal(DKIM_PURPOSE, 'dkim_key', `${domain}/${selector}`, Buffer.from(pem));
-  const published = dkimRecord(readDkimKey(pem));
-  await store.write(addDkimKey, { domain, selector, algorithm, sealed, public: published });
+  wanted: readonly { algorithm: DkimAlgorithm; selector: string }[],
+): Promise<NewKey[]> {
+  return Promise.all(
+    wanted.map(async ({ algorithm, selector }) => {
+      const pem = await makeDkimKey(algorithm);
+      const sealed = secrets.seal(DKIM_PURPOSE, 'dkim_key', `${domain}/${selector}`, Buffer.from(pem));
+      return { algorithm, selector, sealed, public: dkimRecord(readDkimKey(pem)) };
+    }),
+  );
 }
 
 const KEEP_MS = 60_000;

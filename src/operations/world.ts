@@ -20,6 +20,8 @@ export interface World {
   readonly clock: () => number;
   /** The resolver that the settings name; every look-up of the product goes through it. */
   readonly resolver: Resolver;
+  /** The same, and remembers nothing: for people who have just changed their records. */
+  readonly lookNow: Resolver;
   readonly keys: SigningKeys;
   readonly lastUsed: LastUsed;
   readonly limits: HttpLimits;

@@ -45,6 +45,7 @@ export async function testWorld(
     metrics: openMetrics(),
     clock,
     resolver: createResolver({ servers: ['127.0.0.1:9'] }),
+    lookNow: createResolver({ servers: ['127.0.0.1:9'], remember: false, timeoutMs: 200, tries: 1 }),
     keys: new SigningKeys({ store: store.store, secrets }, clock),
     lastUsed,
     limits: new HttpLimits(() => false),

@@ -29,6 +29,8 @@ export const addBoxDomain = operation({
         return refuse('invalid_arguments', `${domain} is not a domain name.`);
       case 'taken':
         return refuse('conflict', `${domain} belongs to another organization.`);
+      case 'too-many':
+        return refuse('conflict', 'Too many domains wait to be verified here.');
       case 'added':
       case 'exists':
         call.keys.forget(done.name);

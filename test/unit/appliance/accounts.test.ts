@@ -9,6 +9,7 @@ import { SecretBox } from '../../../mail/store/secrets.ts';
 import { changePassword, provisionAccount } from '../../../src/accounts/accounts.ts';
 import { StoredCredentials } from '../../../src/credentials.ts';
 import { onboardDomain } from '../../../src/domains/domains.ts';
+import { storeParts } from '../../../src/store-parts.ts';
 import { testStore, type TestStore } from '../../support/store.ts';
 
 let world: TestStore;
@@ -17,7 +18,7 @@ const secrets = new SecretBox(randomBytes(32));
 const context = () => ({ store: world.store, secrets, log: quiet });
 
 beforeEach(async () => {
-  world = await testStore();
+  world = await testStore(storeParts());
   const domain = await onboardDomain(context(), { tenant: 1, name: 'box.test', verified: true });
   if (domain.kind !== 'added') throw new Error(domain.kind);
   domainId = domain.id;

@@ -4,6 +4,7 @@ import { quiet } from '../../../mail/log.ts';
 import { dkimKeys } from '../../../mail/store/domain.ts';
 import { SecretBox, SecretUnreadable } from '../../../mail/store/secrets.ts';
 import { onboardDomain, SigningKeys } from '../../../src/domains/domains.ts';
+import { storeParts } from '../../../src/store-parts.ts';
 import { testStore, type TestStore } from '../../support/store.ts';
 
 let world: TestStore;
@@ -13,7 +14,7 @@ const onboard = (name: string, tenant = 1, verified = true) => onboardDomain(con
 const keysOf = (box = secrets) => new SigningKeys({ store: world.store, secrets: box }, () => world.clock.now);
 
 beforeEach(async () => {
-  world = await testStore();
+  world = await testStore(storeParts());
 });
 afterEach(() => world[Symbol.asyncDispose]());
 

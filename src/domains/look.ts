@@ -1,0 +1,106 @@
+import type { Settings } from '../../config/settings.ts';
+import type { Resolver } from '../../mail/dns/lookup.ts';
+import type { DomainInfo } from '../../mail/store/domain.ts';
+import type { Command, Store } from '../../mail/store/engine/types.ts';
+import { domainSetup } from '../accounts/setup.ts';
+import { type Checks, examine, recordKey, verdictOf, within } from './check.ts';
+import { type CheckOutcome, type Delegation, recordCheck, setManaged, type Verdict } from './commands.ts';
+import type { SigningKeys } from './domains.ts';
+import { publishedKeys } from './queries.ts';
+import { ownServer, type SeenRecord, wantedRecords } from './records.ts';
+
+export interface LookContext {
+  store: Store;
+  settings: Settings;
+  /** Remembers nothing: people look just after they have changed something. */
+  lookNow: Resolver;
+  keys: SigningKeys;
+  /** How what was found is written: with an audit row, where somebody asked for it. */
+  write<I, O>(what: Command<I, O>, input: I): Promise<O>;
+}
+
+/** What is kept of the last look, as JSON in domain_setup.checks. */
+export interface Looked {
+  checks: Checks;
+  seen: Record<string, SeenRecord>;
+}
+
+/** Of one look with all its questions, ms. */
+const LONGEST_LOOK_MS = 18_000;
+
+/** Names that nobody can own; local mode tries things with them. RFC 6761. */
+const SPECIAL_USE = /\.(?:test|example|invalid|localhost)$/;
+
+/** Looks at the DNS of a domain and keeps what was seen; what a pass or a failure means is in the command. */
+export async function lookAt(
+  context: LookContext,
+  domain: Pick<DomainInfo, 'id' | 'name'>,
+): Promise<CheckOutcome & { verdict: Verdict }> {
+  const keys = await context.store.read(publishedKeys, { domain: domain.id });
+  const { looked, selectors } = await see(context, { ...domain, keys });
+  const verdict = verdictOf(looked.checks);
+  const checks = JSON.stringify(looked);
+  const outcome = await context.write(recordCheck, { id: domain.id, verdict, checks, seen: selectors });
+  // The relay keeps opened keys for a minute, and "none" as well: mail must flow now.
+  if (outcome.changed) context.keys.forget(domain.name);
+  return { ...outcome, verdict };
+}
+
+async function see(
+  context: LookContext,
+  domain: Parameters<typeof examine>[1],
+): Promise<{ looked: Looked; selectors: string[] }> {
+  const { settings, lookNow } = context;
+  const box = { hostname: settings.hostname, byName: settings.ports.dns !== undefined };
+  if (!settings.live && SPECIAL_USE.test(domain.name)) {
+    const pass = { status: 'pass' as const, detail: 'not looked up in local mode' };
+    const seen = wantedRecords(domain, box.hostname, box.byName).map((record): [string, SeenRecord] => [
+      recordKey(record),
+      { status: 'ok', observed: [] },
+    ]);
+    return {
+      looked: {
+        checks: { sendingIdentity: pass, dkim: pass, inboundMx: pass, spf: pass, dmarc: pass },
+        seen: Object.fromEntries(seen),
+      },
+      selectors: domain.keys.map((key) => key.selector),
+    };
+  }
+  const { checks, seen, selectors } = await examine(within(lookNow, LONGEST_LOOK_MS), domain, box);
+  return { looked: { checks, seen }, selectors };
+}
+
+export interface NameServers {
+  /** Undefined: the DNS did not answer. */
+  delegation: Delegation | undefined;
+  observed: string[];
+}
+
+/** How the name servers of a domain stand to this box. */
+export async function nameServersOf(
+  { settings, lookNow }: Pick<LookContext, 'settings' | 'lookNow'>,
+  { id, name }: Pick<DomainInfo, 'id' | 'name'>,
+): Promise<NameServers> {
+  const { hostname, ports } = settings;
+  // A zone that holds the box's own name is not served: this server does not know all that is in it, its own address least.
+  const holdsBox = hostname === name || hostname.endsWith(`.${name}`);
+  if (ports.dns === undefined || holdsBox) return { delegation: 'none', observed: [] };
+  const found = await within(lookNow, LONGEST_LOOK_MS).ns(name);
+  if (found.kind === 'trouble') return { delegation: undefined, observed: [] };
+  const observed = found.kind === 'found' ? found.records.slice(0, 10) : [];
+  if (observed.includes(ownServer(id, hostname))) return { delegation: 'own', observed };
+  return { delegation: observed.includes(hostname) ? 'box' : 'none', observed };
+}
+
+/** Reads the name servers of a domain and serves it from here, or stops to; answers whether it is served. */
+export async function manage(
+  context: LookContext,
+  domain: Pick<DomainInfo, 'id' | 'name'>,
+): Promise<{ managed: boolean; observed: string[] }> {
+  const before = (await context.store.read(domainSetup, { domain: domain.id }))?.managed ?? false;
+  const { delegation, observed } = await nameServersOf(context, domain);
+  if (delegation === undefined || (delegation === 'none' && !before)) return { managed: before, observed };
+  if (delegation !== 'none' && before) return { managed: true, observed };
+  const { kind } = await context.write(setManaged, { id: domain.id, delegation });
+  return { managed: kind === 'managed', observed };
+}

@@ -1,0 +1,89 @@
+import { query } from '../../mail/store/engine/types.ts';
+
+/** A DKIM key as it is published. */
+export interface PublishedKey {
+  selector: string;
+  algorithm: 'rsa-sha256' | 'ed25519-sha256';
+  /** The text of its TXT record. */
+  text: string;
+  state: 'signs' | 'waits' | 'retired';
+  /** ms UTC. */
+  retiredAt: number | null;
+}
+
+type KeyColumns = { selector: string; algorithm: string; public: string; state: number; retired_at: number | null };
+
+/** Every key of a domain, by selector. */
+export const publishedKeys = query('published-keys', async (rx, input: { domain: number }): Promise<PublishedKey[]> => {
+  const rows = await rx.all<KeyColumns>(
+    'SELECT selector, algorithm, public, state, retired_at FROM dkim_key WHERE domain_id = ? ORDER BY selector',
+    input.domain,
+  );
+  return rows.map((row) => ({
+    selector: row.selector,
+    algorithm: row.algorithm as PublishedKey['algorithm'],
+    text: row.public,
+    state: row.state === 1 ? 'signs' : row.state === 0 ? 'waits' : 'retired',
+    retiredAt: row.retired_at,
+  }));
+});
+
+/** The text at a selector of a domain, for the name server. */
+export const keyText = query(
+  'key-text',
+  async (rx, input: { domain: number; selector: string }): Promise<string | undefined> => {
+    const row = await rx.get<{ public: string }>(
+      'SELECT public FROM dkim_key WHERE domain_id = ? AND selector = ?',
+      input.domain,
+      input.selector,
+    );
+    return row?.public;
+  },
+);
+
+/** The claim whose records this box serves for a name; a proved one goes first. */
+export const managedDomain = query(
+  'managed-domain',
+  async (rx, input: { name: string }): Promise<number | undefined> => {
+    const row = await rx.get<{ id: number }>(
+      `SELECT d.id FROM domain d JOIN domain_setup s ON s.domain_id = d.id
+       WHERE d.name = ? AND s.managed = 1 ORDER BY d.state DESC, d.id LIMIT 1`,
+      input.name,
+    );
+    return row?.id;
+  },
+);
+
+/** How many addresses of mailboxes a domain has. */
+export const countMailboxes = query('count-mailboxes', async (rx, input: { domain: number }): Promise<number> => {
+  const row = await rx.get<{ n: number }>(
+    `SELECT count(*) AS n FROM address WHERE domain_id = ? AND kind = 'mailbox'`,
+    input.domain,
+  );
+  return row?.n ?? 0;
+});
+
+/** A proved domain whose last look is the longest ago, if that was before `before` (ms UTC). */
+export const nextToCheck = query(
+  'next-to-check',
+  async (rx, input: { before: number }): Promise<{ id: number; tenant: number } | undefined> =>
+    rx.get<{ id: number; tenant: number }>(
+      `SELECT d.id, d.tenant FROM domain d JOIN domain_setup s ON s.domain_id = d.id
+       WHERE d.state = 1 AND coalesce(s.last_checked_at, d.verified_at) < ?
+       ORDER BY coalesce(s.last_checked_at, d.verified_at) LIMIT 1`,
+      input.before,
+    ),
+);
+
+/** Domains with keys that wait to be seen, or that were replaced so long ago that they may go. */
+export const keysInMotion = query(
+  'keys-in-motion',
+  async (rx, input: { retiredBefore: number }): Promise<{ domain: number; tenant: number; waits: boolean }[]> => {
+    const rows = await rx.all<{ id: number; tenant: number; waits: number }>(
+      `SELECT d.id, d.tenant, max(k.state = 0) AS waits FROM dkim_key k JOIN domain d ON d.id = k.domain_id
+       WHERE d.state = 1 AND (k.state = 0 OR k.state = 2 AND k.retired_at <= ?) GROUP BY d.id LIMIT 100`,
+      input.retiredBefore,
+    );
+    return rows.map((row) => ({ domain: row.id, tenant: row.tenant, waits: row.waits === 1 }));
+  },
+);

@@ -1,0 +1,75 @@
+import type { Resolver } from '../../mail/dns/lookup.ts';
+import type { Store } from '../../mail/store/engine/types.ts';
+import type { FindZone, ZoneAnswer, ZoneRecord } from '../dns/zone.ts';
+import { rowId } from '../ids.ts';
+import { keyText, managedDomain, publishedKeys } from './queries.ts';
+import { DMARC_TEXT, keyZone, MX_PRIORITY, ownServer, SPF_TEXT } from './records.ts';
+
+/** Names that are deeper are below no domain that is hosted here. */
+const MOST_LABELS = 10;
+
+/**
+ * The zones that this box's name server answers for: `dkim.HOSTNAME`, where every key has a name that stays, and the
+ * domains whose name servers lead here. Read from the store at each question, so that a change counts at once.
+ */
+export function boxZones(store: Store, resolver: Resolver, hostname: string): FindZone {
+  const keys = keyZone(hostname);
+  return async (name) => {
+    if (name === keys || name.endsWith(`.${keys}`)) return keyAnswer(store, resolver, hostname, name);
+    const labels = name.split('.');
+    for (let at = Math.max(0, labels.length - MOST_LABELS); at < labels.length - 1; at++) {
+      const apex = labels.slice(at).join('.');
+      const id = await store.read(managedDomain, { name: apex });
+      if (id !== undefined) return domainAnswer(store, hostname, { id, apex, name });
+    }
+    return undefined;
+  };
+}
+
+async function keyAnswer(store: Store, resolver: Resolver, hostname: string, name: string): Promise<ZoneAnswer> {
+  const apex = keyZone(hostname);
+  const zone = { apex, server: hostname };
+  if (name === apex) return { ...zone, exists: true, records: [{ type: 'NS', value: hostname }] };
+  const labels = name.slice(0, -apex.length - 1).split('.');
+  const [first = '', second] = labels;
+  if (labels.length === 2 && second === 'ns') {
+    const id = rowId('domain', first);
+    if (id === undefined || name !== ownServer(id, hostname)) return { ...zone, exists: false, records: [] };
+    return { ...zone, exists: true, records: await ownAddresses(resolver, hostname) };
+  }
+  const id = labels.length > 2 ? undefined : rowId('domain', labels.at(-1) ?? '');
+  if (labels.length === 1 && first === 'ns') return { ...zone, exists: true, records: [] };
+  const published = id === undefined ? [] : await store.read(publishedKeys, { domain: id });
+  if (id === undefined || published.length === 0) return { ...zone, exists: false, records: [] };
+  if (labels.length === 1) return { ...zone, exists: true, records: [] };
+  const text = await store.read(keyText, { domain: id, selector: first });
+  // A selector that waits for its next key is there and empty: a CNAME to it is right.
+  const waiting = /^ms[1-4]$/.test(first);
+  return { ...zone, exists: text !== undefined || waiting, records: text === undefined ? [] : [txt(text)] };
+}
+
+/** The box answers under its claims' own server names too, with the addresses that its public name has. */
+async function ownAddresses(resolver: Resolver, hostname: string): Promise<ZoneRecord[]> {
+  const [four, six] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)]);
+  return [
+    ...(four.kind === 'found' ? four.records.map((value) => ({ type: 'A' as const, value })) : []),
+    ...(six.kind === 'found' ? six.records.map((value) => ({ type: 'AAAA' as const, value })) : []),
+  ];
+}
+
+async function domainAnswer(
+  store: Store,
+  hostname: string,
+  { id, apex, name }: { id: number; apex: string; name: string },
+): Promise<ZoneAnswer> {
+  const keys = await store.read(publishedKeys, { domain: id });
+  const records = new Map<string, ZoneRecord[]>([
+    [apex, [{ type: 'NS', value: hostname }, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(SPF_TEXT)]],
+    [`_dmarc.${apex}`, [txt(DMARC_TEXT)]],
+    ...keys.map((key): [string, ZoneRecord[]] => [`${key.selector}._domainkey.${apex}`, [txt(key.text)]]),
+  ]);
+  const exists = [...records.keys()].some((one) => one === name || one.endsWith(`.${name}`));
+  return { apex, server: hostname, exists, records: records.get(name) ?? [] };
+}
+
+const txt = (value: string): ZoneRecord => ({ type: 'TXT', value });

@@ -1,18 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../mail/log.ts';
 import { generatePassword } from '../../mail/login/password.ts';
-import { ITERATIONS, makeVerifier, SALT_BYTES } from '../../mail/login/verifier.ts';
-import { preparePassword } from '../../mail/login/prepare.ts';
-import { type Address, addressKey, formatAddress, parseAddress } from '../../mail/message/address.ts';
-import { addAccount, findLogin, listAccounts, type NewCredential, setPassword } from '../../mail/store/account.ts';
+import { ITERATIONS, SALT_BYTES } from '../../mail/login/verifier.ts';
+import { type Address, addressKey, formatAddress } from '../../mail/message/address.ts';
+import { accountSalt, listAccounts, setPassword } from '../../mail/store/account.ts';
 import { listDomains } from '../../mail/store/domain.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
-
-/** What a mailbox's own password opens. */
-const SCOPES = ['imap', 'smtp', 'jmap'];
-/** The purpose under which revealable passwords are sealed; the row is (credential, ref). */
-export const PASSWORD_PURPOSE = 'mailbox password';
+import { provisionMailbox } from '../mailboxes/commands.ts';
+import { ownCredential } from './credential.ts';
 
 export interface AccountContext {
   store: Store;
@@ -36,12 +32,19 @@ export async function provisionAccount(
   const domains = await store.read(listDomains, undefined);
   if (!domains.some((one) => one.id === domainId && one.name === address.domain)) return { kind: 'no-domain' };
   const salt = randomBytes(SALT_BYTES);
-  const credential = await newCredential(secrets, password, salt, ITERATIONS);
+  const credential = await ownCredential(secrets, { password, salt, iterations: ITERATIONS });
   if (credential === undefined) return { kind: 'bad-password' };
   const written = formatAddress(address);
   const row = { tenant, domain: domainId, address: written, key: addressKey(address), salt, iterations: ITERATIONS };
-  const added = await store.write(addAccount, { ...row, credential });
-  if (added.kind !== 'added') return added;
+  const added = await store.write(provisionMailbox, {
+    ...row,
+    credential,
+    project: null,
+    displayName: null,
+    attach: null,
+  });
+  if (added.kind === 'address-taken' || added.kind === 'no-domain') return { kind: added.kind };
+  if (added.kind !== 'added') throw new Error(`a mailbox without a service met ${added.kind}`);
   log.info({ account: added.account, address: written }, 'mailbox added');
   return { kind: 'added', account: added.account, address: written, password };
 }
@@ -59,39 +62,13 @@ export async function changePassword(
   password: string = generatePassword(),
 ): Promise<PasswordChanged> {
   const { store, secrets, log } = context;
-  const known = await findSalt(store, account);
-  if (known === undefined) return { kind: 'no-account' };
-  const credential = await newCredential(secrets, password, Buffer.from(known.salt), known.iterations);
+  const address = (await store.read(listAccounts, undefined)).find((one) => one.id === account)?.address;
+  const known = await store.read(accountSalt, { account });
+  if (known === undefined || address === undefined) return { kind: 'no-account' };
+  const credential = await ownCredential(secrets, { password, ...known });
   if (credential === undefined) return { kind: 'bad-password' };
   const old = await store.write(setPassword, { account, credential });
   context.revoked(account, old);
-  log.info({ account, address: known.address }, 'mailbox password changed');
-  return { kind: 'changed', address: known.address, password };
-}
-
-/** One salt an account, for all its credentials: a SCRAM proof is tried against each of them. */
-async function findSalt(store: Store, account: number) {
-  const info = (await store.read(listAccounts, undefined)).find((one) => one.id === account);
-  const address = info && parseAddress(info.address);
-  return address && store.read(findLogin, { key: addressKey(address) });
-}
-
-/** Undefined when the password has characters that none may have. */
-async function newCredential(
-  secrets: SecretBox,
-  password: string,
-  salt: Buffer,
-  iterations: number,
-): Promise<NewCredential | undefined> {
-  if ((preparePassword(password) ?? '') === '') return undefined;
-  const ref = randomBytes(16).toString('hex');
-  return {
-    ref,
-    kind: 'mailbox',
-    name: 'password',
-    scopes: SCOPES,
-    ...(await makeVerifier(password, salt, iterations)),
-    sealed: secrets.seal(PASSWORD_PURPOSE, 'credential', ref, Buffer.from(password)),
-    expiresAt: null,
-  };
+  log.info({ account, address }, 'mailbox password changed');
+  return { kind: 'changed', address, password };
 }

@@ -3,7 +3,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
-import { http, newOrganization, outcome, rpc, tool } from '../support/mcp.ts';
+import { errorOf, http, newOrganization, outcome, rpc, tool, toolNames } from '../support/mcp.ts';
 
 let box: Box;
 let base: string;
@@ -58,9 +58,9 @@ describe('the endpoint', () => {
       -32600,
     ],
   ])('%s is refused', async (_name, body, headers, status, code) => {
-    const said = await http('POST', `${base}/mcp`, headers as Record<string, string>, body);
+    const said = await http('POST', `${base}/mcp`, headers, body);
     expect(said.status).toBe(status);
-    expect((said.json?.['error'] as { code: number }).code).toBe(code);
+    expect(errorOf(said).code).toBe(code);
   });
 
   test('a body beyond 4 MiB is 413', async () => {
@@ -87,7 +87,7 @@ describe('the endpoint', () => {
 describe('credentials', () => {
   test('nobody sees and calls exactly the two tools that make an organization', async () => {
     const said = await rpc(base, 'tools/list');
-    const names = (said.json?.['result'] as { tools: { name: string }[] }).tools.map((one) => one.name);
+    const names = toolNames(said);
     expect(names).toEqual(['create_account_and_claim_link', 'create_own_organization']);
     const all = (await rpc(base, 'tools/list', {}, bearer())).json?.['result'] as { tools: { name: string }[] };
     for (const { name } of all.tools.filter((one) => !names.includes(one.name))) {
@@ -180,7 +180,7 @@ describe('what is listed', () => {
   const names = async (query: string, headers: Record<string, string> = {}): Promise<string[]> => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     const said = await http('POST', `${base}/mcp${query}`, { ...json, ...bearer(), ...headers }, body);
-    return (said.json?.['result'] as { tools: { name: string }[] }).tools.map((one) => one.name);
+    return toolNames(said);
   };
 
   test('toolsets trim it by query or header, and never what can be called', async () => {
@@ -240,7 +240,7 @@ describe('results', () => {
     [{ name: 'whoami', arguments: [1] }, -32602],
   ])('a call that is none is a protocol error: %j', async (params, code) => {
     const said = await rpc(base, 'tools/call', params, bearer());
-    expect((said.json?.['error'] as { code: number }).code).toBe(code);
+    expect(errorOf(said).code).toBe(code);
   });
 
   test('arguments are read kindly, and unknown ones are named', async () => {
@@ -258,7 +258,7 @@ describe('results', () => {
 describe('clients that nobody here wrote', () => {
   test('the v1 library bootstraps and goes on in its session', async () => {
     const client = new OldClient({ name: 'test', version: '1' });
-    await client.connect(new OldTransport(new URL(`${base}/mcp`)) as never);
+    await client.connect(new OldTransport(new URL(`${base}/mcp`)));
     expect((await client.listTools()).tools).toHaveLength(2);
     await client.callTool({ name: 'create_own_organization', arguments: { organizationName: 'By v1' } });
     const who = await client.callTool({ name: 'whoami', arguments: {} });

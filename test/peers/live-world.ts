@@ -71,6 +71,6 @@ export async function startTls(wire: Wire): Promise<void> {
 
 /** How many rows wait in the queue. */
 export async function queued({ box }: LiveWorld): Promise<number> {
-  const { queue } = (await box.ask('list_queue')) as { queue: unknown[] };
+  const { queue } = (await box.ask('list_box_queue')) as { queue: unknown[] };
   return queue.length;
 }

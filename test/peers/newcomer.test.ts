@@ -23,7 +23,7 @@ interface Held {
 }
 
 async function held(): Promise<Held[]> {
-  const { queue } = (await box.ask('list_queue')) as { queue: Held[] };
+  const { queue } = (await box.ask('list_box_queue')) as { queue: Held[] };
   return queue;
 }
 

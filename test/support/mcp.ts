@@ -57,6 +57,22 @@ export function outcome(said: Said): Record<string, unknown> {
   return result.structuredContent;
 }
 
+/** The protocol error of an answer. */
+export function errorOf(said: Said): { code: number; message: string } {
+  const error = said.json?.['error'];
+  if (typeof error !== 'object' || error === null)
+    throw new Error(`no error: ${said.status} ${said.text.slice(0, 300)}`);
+  return error as { code: number; message: string };
+}
+
+/** The names in an answer to tools/list. */
+export function toolNames(said: Said): string[] {
+  const result = said.json?.['result'];
+  if (typeof result !== 'object' || result === null)
+    throw new Error(`no list: ${said.status} ${said.text.slice(0, 300)}`);
+  return (result as { tools: { name: string }[] }).tools.map((one) => one.name);
+}
+
 /** Calls a tool over REST. */
 export async function tool(
   base: string,

@@ -1,0 +1,83 @@
+import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+
+export type Attached = { kind: 'attached' | 'already' | 'alias-taken' };
+
+/** Gives a service the variables of a mailbox, under an alias or ''. Twice is as good as once. */
+export async function attachMailbox(
+  tx: Write,
+  { service, account, alias }: { service: number; account: number; alias: string },
+  stamp: Stamp,
+): Promise<Attached> {
+  const same = await tx.get<{ alias: string }>(
+    'SELECT alias FROM service_mailbox WHERE service_id = ? AND account_id = ?',
+    service,
+    account,
+  );
+  if (same !== undefined) return { kind: same.alias === alias ? 'already' : 'alias-taken' };
+  const taken = await tx.get(
+    'SELECT 1 AS there FROM service_mailbox WHERE service_id = ? AND alias = ?',
+    service,
+    alias,
+  );
+  if (taken !== undefined) return { kind: 'alias-taken' };
+  await tx.run(
+    'INSERT INTO service_mailbox (service_id, account_id, alias, created_at) VALUES (?, ?, ?, ?)',
+    service,
+    account,
+    alias,
+    stamp.now,
+  );
+  return { kind: 'attached' };
+}
+
+export const attachEmail = command(
+  'attach-email',
+  async (
+    tx,
+    input: { organization: number; service: number; account: number; alias: string },
+    stamp,
+  ): Promise<Attached | { kind: 'missing' }> => {
+    const there = await tx.get(
+      `SELECT 1 AS there FROM service s JOIN account a ON a.tenant = s.organization_id
+       WHERE s.id = ? AND s.organization_id = ? AND a.id = ? AND a.state <> 2`,
+      input.service,
+      input.organization,
+      input.account,
+    );
+    return there === undefined ? { kind: 'missing' } : attachMailbox(tx, input, stamp);
+  },
+);
+
+export const detachEmail = command(
+  'detach-email',
+  async (
+    tx,
+    input: { service: number; account: number },
+  ): Promise<{ kind: 'detached'; alias: string } | { kind: 'none' }> => {
+    const row = await tx.get<{ alias: string }>(
+      'DELETE FROM service_mailbox WHERE service_id = ? AND account_id = ? RETURNING alias',
+      input.service,
+      input.account,
+    );
+    return row === undefined ? { kind: 'none' } : { kind: 'detached', alias: row.alias };
+  },
+);
+
+export interface Attachment {
+  service: number;
+  account: number;
+  alias: string;
+}
+
+/** Which mailboxes of an organization are attached to which services. */
+export const listAttachments = query(
+  'list-attachments',
+  async (rx, input: { organization: number }): Promise<Attachment[]> => {
+    const rows = await rx.all<{ service_id: number; account_id: number; alias: string }>(
+      `SELECT m.service_id, m.account_id, m.alias FROM service_mailbox m JOIN service s ON s.id = m.service_id
+       WHERE s.organization_id = ? ORDER BY m.service_id, m.alias`,
+      input.organization,
+    );
+    return rows.map((row) => ({ service: row.service_id, account: row.account_id, alias: row.alias }));
+  },
+);

@@ -1,3 +1,4 @@
+import { applianceStatus } from '../box/status.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
@@ -9,6 +10,7 @@ import {
 } from './members.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
 import { listProjects, makeProject } from './projects.ts';
+import { removeWholeOrganization } from './remove.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
 export const ORGANIZATION: readonly Operation[] = [
@@ -24,7 +26,9 @@ export const ORGANIZATION: readonly Operation[] = [
   createAgentToken,
   revokeAgentToken,
   listAuditEvents,
+  applianceStatus,
   listOrganizations,
   freeze,
   unfreeze,
+  removeWholeOrganization,
 ];

@@ -62,7 +62,7 @@ async function statusOf({ store, clock, startedAt, settings, ports, failing }: C
     startedAt,
     listeners: Object.fromEntries(
       Object.entries(ports()).flatMap(([name, port]) => (port === undefined ? [] : [[name, port]])),
-    ) as Record<string, number>,
+    ),
     failing: failing(),
     pid: process.pid,
     uptimeSeconds: Math.round((clock() - startedAt) / 1000),

@@ -66,7 +66,7 @@ async function slotOf(tx: Write, account: number, name: string): Promise<number 
 }
 
 /** Keyword names of an account by slot. */
-export async function keywordNames(rx: Read, account: number): Promise<Map<number, string>> {
+async function keywordNames(rx: Read, account: number): Promise<Map<number, string>> {
   const rows = await rx.all<{ slot: number; name: string }>(
     'SELECT slot, name FROM keyword WHERE account_id = ? ORDER BY slot',
     account,

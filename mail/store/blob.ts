@@ -10,10 +10,6 @@ const INLINE_LIMIT = 64 * 1024;
 /** Where the octets of a message are, before a command makes a row of it. */
 export type NewBlob = { data: Uint8Array } | { file: string; size: number };
 
-function blobSize(blob: NewBlob): number {
-  return 'data' in blob ? blob.data.byteLength : blob.size;
-}
-
 export async function addBlob(tx: Write, blob: NewBlob): Promise<number> {
   const { id } =
     'data' in blob

@@ -65,15 +65,6 @@ async function slotOf(tx: Write, account: number, name: string): Promise<number 
   return slot;
 }
 
-/** Keyword names of an account by slot. */
-async function keywordNames(rx: Read, account: number): Promise<Map<number, string>> {
-  const rows = await rx.all<{ slot: number; name: string }>(
-    'SELECT slot, name FROM keyword WHERE account_id = ? ORDER BY slot',
-    account,
-  );
-  return new Map(rows.map((row) => [row.slot, row.name]));
-}
-
 /** What a message adds to the counters of its mailbox: IMAP's view and, without \Deleted, JMAP's. */
 export function weight(bits: number): { unseen: number; deleted: number; jTotal: number; jUnread: number } {
   const deleted = Number((bits & DELETED) !== 0);

@@ -1,4 +1,4 @@
-import type { Read, Write } from './engine/types.ts';
+import type { Write } from './engine/types.ts';
 
 export const SEEN = 1;
 export const ANSWERED = 2;

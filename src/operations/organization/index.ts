@@ -1,4 +1,5 @@
 import { applianceStatus } from '../box/status.ts';
+import { tlsStatus } from '../box/tls.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
@@ -9,6 +10,7 @@ import {
   resendClaimLink,
 } from './members.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
+import { getUsage } from './usage.ts';
 import { listProjects, makeProject } from './projects.ts';
 import { removeWholeOrganization } from './remove.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
@@ -16,6 +18,7 @@ import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts
 export const ORGANIZATION: readonly Operation[] = [
   getOrganization,
   updateOrganization,
+  getUsage,
   listProjects,
   makeProject,
   listOrganizationMembers,
@@ -27,6 +30,7 @@ export const ORGANIZATION: readonly Operation[] = [
   revokeAgentToken,
   listAuditEvents,
   applianceStatus,
+  tlsStatus,
   listOrganizations,
   freeze,
   unfreeze,

@@ -1,4 +1,5 @@
 import { deliver } from './delivery/deliver.ts';
+import { sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { finishAttempts } from './relay/store-queue.ts';
@@ -18,6 +19,7 @@ import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from '.
 import { mailMigrations } from './store/migrations.ts';
 import { beginAttempts, steerQueue } from './store/queue.ts';
 import { setSetting } from './store/setting.ts';
+import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -27,6 +29,7 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAppPassword,
       addDomain,
+      addSuppression,
       appendMessage,
       beginAttempts,
       copyEntries,
@@ -40,7 +43,9 @@ export function mailParts(): ThreadParts {
       forgetHistory,
       removeAppPassword,
       removeMailbox,
+      removeSuppression,
       renameMailbox,
+      sendScheduled,
       setPassword,
       setQuota,
       setSetting,

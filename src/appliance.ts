@@ -6,6 +6,7 @@ import type { ImapLimits } from '../mail/imap/limits.ts';
 import { startImap } from '../mail/imap/server.ts';
 import { StoreBackend } from '../mail/imap/store-backend.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
+import { Scheduler } from '../mail/jobs/scheduler.ts';
 import type { Log } from '../mail/log.ts';
 import { createLogins, type LoginDesk } from '../mail/login/logins.ts';
 import { Throttle } from '../mail/login/throttle.ts';
@@ -111,6 +112,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
+  stack.use(new Scheduler({ ...inside, queued: () => inside.queue.changed() }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(world.runner);

@@ -16,6 +16,7 @@ const PREFIX = {
   invitation: 'inv',
   audit: 'aud',
   queue: 'que',
+  sent: 'eml',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

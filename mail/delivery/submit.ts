@@ -1,5 +1,5 @@
 import type { MessageIndex } from '../message/index-types.ts';
-import { addressKey, parseAddress } from '../message/address.ts';
+import { textKey } from '../message/address.ts';
 import { type Allowance, type OverAllowance, takeAllowance } from '../store/allowance.ts';
 import { addBlob } from '../store/blob.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
@@ -50,20 +50,17 @@ export const submit = command(
   },
 );
 
-function keysOf({ here, elsewhere }: Outgoing): string[] {
-  const texts = [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)];
-  return texts.map((text) => {
-    const address = parseAddress(text);
-    return address === undefined ? text : addressKey(address);
-  });
-}
+const keysOf = ({ here, elsewhere }: Outgoing): string[] =>
+  [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)].map(textKey);
 
 /** The body of {@link submit} without a limit, for commands that send something as part of their own work. */
 export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<number[]> {
   const blob = await addBlob(tx, newBlob(mail));
   for (const delivery of mail.here) await deliverTo(tx, delivery, blob, mail.index, stamp);
   const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
-  await note(tx, mail.trace, 'submitted', mail.account, { from: mail.sender, to, size: mail.index.size }, stamp);
+  const here = mail.here.map((delivery) => delivery.to);
+  const detail = { from: mail.sender, to, size: mail.index.size, ...(here.length > 0 && { here }) };
+  await note(tx, mail.trace, 'submitted', mail.account, detail, stamp);
   if (mail.elsewhere.length === 0) return [];
   const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs } = mail;
   const size = mail.index.size;

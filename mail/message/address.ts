@@ -63,6 +63,12 @@ export function addressKey(address: Address): string {
   return `${address.local.toLowerCase()}@${address.domain}`;
 }
 
+/** {@link addressKey} of a text that was an address when it was written down. */
+export function textKey(text: string): string {
+  const address = parseAddress(text);
+  return address === undefined ? text.toLowerCase() : addressKey(address);
+}
+
 /** The address without `+detail`, or undefined when there is none. RFC 5233. */
 export function withoutDetail(address: Address): Address | undefined {
   const plus = address.local.indexOf('+');

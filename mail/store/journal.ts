@@ -2,7 +2,16 @@ import { query, type Stamp, type Write } from './engine/types.ts';
 
 /** What can happen to a message, in the order in which it can. */
 export type JournalEvent =
-  'received' | 'submitted' | 'held' | 'released' | 'cancelled' | 'deferred' | 'delivered' | 'failed' | 'bounced';
+  | 'received'
+  | 'scheduled'
+  | 'submitted'
+  | 'held'
+  | 'released'
+  | 'cancelled'
+  | 'deferred'
+  | 'delivered'
+  | 'failed'
+  | 'bounced';
 
 /** Writes one line of a message's story. Part of the transaction that it tells of. */
 export async function note(

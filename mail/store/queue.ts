@@ -1,5 +1,7 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
+import { textKey } from '../message/address.ts';
+import { meansGone, suppress } from './suppression.ts';
 import { collectBlob } from './tidy.ts';
 
 /** A message that leaves: what all its recipients share. */
@@ -35,6 +37,11 @@ export async function enqueue(
   hold: string | null,
   stamp: Stamp,
 ): Promise<number[]> {
+  const id = await addSubmission(tx, submission, stamp);
+  return addRows(tx, { submission: id, trace: submission.trace, account: submission.account }, rows, hold, stamp);
+}
+
+export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -51,12 +58,22 @@ export async function enqueue(
     submission.size,
     stamp.now,
   );
+  return id;
+}
+
+export async function addRows(
+  tx: Write,
+  message: { submission: number; trace: string; account: number | null },
+  rows: readonly NewQueueRow[],
+  hold: string | null,
+  stamp: Stamp,
+): Promise<number[]> {
   const ids: number[] = [];
   for (const row of rows) {
     const queued = await tx.run(
       `INSERT INTO queue (submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      id,
+      message.submission,
       row.recipient,
       row.domain,
       Number(hold !== null),
@@ -68,7 +85,7 @@ export async function enqueue(
     );
     ids.push(queued.id);
     if (hold !== null) {
-      await note(tx, submission.trace, 'held', submission.account, { to: row.recipient, because: hold }, stamp);
+      await note(tx, message.trace, 'held', message.account, { to: row.recipient, because: hold }, stamp);
     }
   }
   return ids;
@@ -219,11 +236,16 @@ export interface AttemptEnd {
 
 /** Writes down how an attempt ended; a row that is delivered or given up goes. */
 export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Promise<void> {
-  const row = await tx.get<{ trace: string; recipient: string; account_id: number | null }>(
-    'SELECT s.trace, q.recipient, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
+  const row = await tx.get<{ trace: string; recipient: string; account_id: number | null; tenant: number }>(
+    `SELECT s.trace, q.recipient, s.account_id, s.tenant FROM queue q JOIN submission s ON s.id = q.submission_id
+     WHERE q.id = ?`,
     end.id,
   );
   if (row === undefined) return;
+  if (end.outcome === 'failed' && meansGone(end.status)) {
+    const source = { reason: 'hard_bounce', source: row.trace } as const;
+    await suppress(tx, { tenant: row.tenant, key: textKey(row.recipient), ...source }, stamp);
+  }
   await tx.run(
     `UPDATE attempt SET ended_at = ?, outcome = ?, host = ?, ip = ?, code = ?, status = ?, text = ?, tls = ?
      WHERE id = (SELECT max(id) FROM attempt WHERE queue_id = ?)`,
@@ -250,15 +272,18 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
   } else await removeRow(tx, end.id);
 }
 
-/** The message goes with its last row; its blob is collected when no email has it either. */
-/** Takes a row out of the queue; with the last one of a message go its submission and, unless it is kept, its octets. */
+/** Takes a row out of the queue; with the last one of a message goes its submission. */
 async function removeRow(tx: Write, id: number): Promise<void> {
   const row = await tx.get<{ submission_id: number }>('DELETE FROM queue WHERE id = ? RETURNING submission_id', id);
-  if (row === undefined) return;
+  if (row !== undefined) await dropSubmission(tx, row.submission_id);
+}
+
+/** A message that has no row left goes, and its octets when no email has them either. */
+export async function dropSubmission(tx: Write, id: number): Promise<void> {
   const done = await tx.get<{ blob_id: number }>(
     `DELETE FROM submission WHERE id = ? AND NOT EXISTS (SELECT 1 FROM queue WHERE submission_id = ?) RETURNING blob_id`,
-    row.submission_id,
-    row.submission_id,
+    id,
+    id,
   );
   // The file of a large one stays until the sweep: it may be being read for a bounce at this moment.
   if (done !== undefined) await collectBlob(tx, done.blob_id);

@@ -3,6 +3,7 @@ import { bootstrapRoutes } from '../bootstrap/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import type { World } from '../operations/world.ts';
 import { portalRoutes } from '../portal/routes.ts';
+import { sendRoutes } from '../sending/routes.ts';
 import { serviceRoutes } from '../services/routes.ts';
 import { discoveryRoutes } from './discovery.ts';
 import { toolRoutes } from './tools.ts';
@@ -12,6 +13,7 @@ export type Door = (app: FastifyInstance) => void | Promise<void>;
 /** Every door behind the HTTP listeners, each in a context of its own. */
 export function httpDoors(world: World): readonly Door[] {
   return [
+    sendRoutes(world),
     toolRoutes(world),
     bootstrapRoutes(world),
     serviceRoutes(world),

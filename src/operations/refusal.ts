@@ -17,6 +17,8 @@ export const REFUSALS = {
   domain_not_verified: 422,
   from_domain_not_allowed: 422,
   deploy_gate_closed: 403,
+  recipient_blocked: 403,
+  idempotency_conflict: 409,
   bearer_required: 401,
   rate_limited: 429,
   too_large: 413,

@@ -24,13 +24,22 @@ const ownerKeys = query('owner-keys', async (rx, input: { organization: number }
 /** For whom an account sends, and how much that may be; null: no limit. */
 export async function senderOf(
   store: Store,
-  { live, unclaimedSending }: Pick<Settings, 'live' | 'unclaimedSending'>,
+  settings: Pick<Settings, 'live' | 'unclaimedSending'>,
   account: number,
 ): Promise<{ tenant: number; allowance: Allowance | null }> {
   const tenant = (await store.read(tenantOf, { account })) ?? OPERATOR;
-  if (!live || tenant === OPERATOR) return { tenant, allowance: null };
-  const { open } = await store.read(gateOf, { organization: tenant });
-  if (open) return { tenant, allowance: null };
-  const only = unclaimedSending === 'owner' ? await store.read(ownerKeys, { organization: tenant }) : null;
-  return { tenant, allowance: { ...UNCLAIMED, only } };
+  return { tenant, allowance: await allowanceOf(store, settings, tenant) };
+}
+
+/** What an organization may send; null: no limit. */
+export async function allowanceOf(
+  store: Store,
+  { live, unclaimedSending }: Pick<Settings, 'live' | 'unclaimedSending'>,
+  organization: number,
+): Promise<Allowance | null> {
+  if (!live || organization === OPERATOR) return null;
+  const { open } = await store.read(gateOf, { organization });
+  if (open) return null;
+  const only = unclaimedSending === 'owner' ? await store.read(ownerKeys, { organization }) : null;
+  return { ...UNCLAIMED, only };
 }

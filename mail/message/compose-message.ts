@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { encodeText, field, formatNamed, letterHeader, type NamedAddress, oneLine, textEntity } from './compose.ts';
+import { encodeQuotedPrintable } from './quoted-printable.ts';
+
+export interface ComposedAttachment {
+  filename: string;
+  /** `type/subtype`, without parameters. */
+  contentType: string;
+  content: Uint8Array;
+  /** Without angle brackets: what the HTML refers to as `cid:`. Then it is shown there, and not listed. */
+  contentId?: string | undefined;
+}
+
+export interface ComposedMessage {
+  from: NamedAddress;
+  to: readonly NamedAddress[];
+  cc: readonly NamedAddress[];
+  replyTo: readonly NamedAddress[];
+  subject: string;
+  /** ms UTC. */
+  date: number;
+  /** With angle brackets. */
+  messageId: string;
+  text?: string | undefined;
+  html?: string | undefined;
+  attachments: readonly ComposedAttachment[];
+  /** Further fields; values are text and are encoded and folded here. */
+  headers: readonly (readonly [name: string, value: string])[];
+}
+
+/**
+ * Writes a whole message: text and HTML as alternatives, what the HTML shows beside it (RFC 2387), attachments around
+ * all. CRLF line ends, nothing but ASCII, no line over 998 octets. Whoever gets a blind copy is not in it.
+ */
+export function composeMessage(message: ComposedMessage): Buffer {
+  const { cc, replyTo, headers } = message;
+  const fields = [
+    ...(cc.length === 0 ? [] : [field('Cc', cc.map(formatNamed).join(', '))]),
+    ...(replyTo.length === 0 ? [] : [field('Reply-To', replyTo.map(formatNamed).join(', '))]),
+    ...headers.map(([name, value]) => field(name, encodeText(value))),
+  ];
+  return Buffer.from(`${head(message)}${fields.join('')}${entity(message)}`);
+}
+
+/** RFC 5322 3.6.3: a message to nobody that is named has an empty group. */
+function head(message: ComposedMessage): string {
+  const header = letterHeader({ ...message, headers: [] });
+  return message.to.length > 0 ? header : header.replace(/^To:[^\r]*\r\n/m, 'To: undisclosed-recipients:;\r\n');
+}
+
+function entity({ text, html, attachments }: ComposedMessage): string {
+  const shown = html === undefined ? [] : attachments.filter((one) => one.contentId !== undefined);
+  const apart = attachments.filter((one) => !shown.includes(one));
+  const bodies = [
+    ...(text === undefined ? [] : [textEntity(text)]),
+    ...(html === undefined ? [] : [multipart('related', [htmlEntity(html), ...shown.map(attached)])]),
+  ];
+  return multipart('mixed', [multipart('alternative', bodies), ...apart.map(attached)]);
+}
+
+/** One part alone needs nothing around it. RFC 2046 5.1. */
+function multipart(kind: string, parts: readonly string[]): string {
+  const [only = textEntity('')] = parts;
+  if (parts.length <= 1) return only;
+  // Never in a body: these are base64, or quoted-printable, in which "=_" does not occur.
+  const boundary = `=_${randomBytes(18).toString('hex')}`;
+  const type = kind === 'related' ? `; type="text/html"` : '';
+  const inner = parts.map((part) => `--${boundary}\r\n${part}`).join('');
+  return `Content-Type: multipart/${kind};\r\n boundary="${boundary}"${type}\r\n\r\n${inner}--${boundary}--\r\n`;
+}
+
+function htmlEntity(html: string): string {
+  const body = `${html
+    .toWellFormed()
+    .replace(/\r?\n|\r/g, '\r\n')
+    .replace(/(?:\r\n)+$/, '')}\r\n`;
+  const fields = 'Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n';
+  return fields + encodeQuotedPrintable(Buffer.from(body));
+}
+
+function attached({ filename, contentType, content, contentId }: ComposedAttachment): string {
+  const name = parameter('filename', oneLine(filename));
+  const disposition = contentId === undefined ? 'attachment' : 'inline';
+  return [
+    `Content-Type: ${contentType}`,
+    `Content-Transfer-Encoding: base64`,
+    `Content-Disposition: ${disposition};\r\n ${name}`,
+    ...(contentId === undefined ? [] : [`Content-ID: <${contentId}>`]),
+    '',
+    base64Lines(content),
+  ].join('\r\n');
+}
+
+/** RFC 2231 4 where the name is not plain ASCII; in pieces, so that no line is long. */
+function parameter(name: string, value: string): string {
+  if (/^[\x20-\x7e]{1,60}$/.test(value)) return `${name}="${value.replace(/["\\]/g, String.raw`\$&`)}"`;
+  const octets = [...Buffer.from(value.toWellFormed())].map((octet) =>
+    /[A-Za-z0-9._-]/.test(String.fromCharCode(octet))
+      ? String.fromCharCode(octet)
+      : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+  const pieces: string[] = [''];
+  for (const unit of octets) {
+    if ((pieces.at(-1)?.length ?? 0) + unit.length > 60) pieces.push('');
+    pieces[pieces.length - 1] += unit;
+  }
+  return pieces.map((piece, i) => `${name}*${i}*=${i === 0 ? "utf-8''" : ''}${piece}`).join(';\r\n ');
+}
+
+function base64Lines(content: Uint8Array): string {
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64');
+  return `${text.replace(/.{76}/g, '$&\r\n')}\r\n`.replace(/\r\n\r\n$/, '\r\n');
+}

@@ -1,0 +1,19 @@
+-- Messages that wait for their time as a whole: recipients here get nothing early either.
+CREATE TABLE scheduled (
+  submission_id INTEGER PRIMARY KEY,     -- holds the octets and who sends
+  due_at INTEGER NOT NULL,
+  here TEXT NOT NULL,                    -- JSON list of deliveries on this box
+  elsewhere TEXT NOT NULL,               -- JSON list of queue rows
+  hold TEXT                              -- why rows for elsewhere will be held then
+) STRICT;
+CREATE INDEX scheduled_due ON scheduled (due_at);
+
+-- Recipients to whom a tenant's programs send no more: they do not exist, complained, or asked for it.
+CREATE TABLE suppression (
+  tenant INTEGER NOT NULL,
+  key TEXT NOT NULL,                     -- address as it is looked up
+  reason TEXT NOT NULL,                  -- hard_bounce, complaint, manual, unsubscribe
+  source TEXT NOT NULL,                  -- what it was learnt from: a trace id, or who asked
+  at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, key)
+) STRICT, WITHOUT ROWID;

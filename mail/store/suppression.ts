@@ -1,0 +1,71 @@
+import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
+
+export type SuppressionReason = 'hard_bounce' | 'complaint' | 'manual' | 'unsubscribe';
+
+export interface Suppression {
+  /** The address as it is looked up. */
+  key: string;
+  reason: SuppressionReason;
+  source: string;
+  at: number;
+}
+
+/** Enhanced codes that say that an address does not exist, or never will. RFC 3463 3.2. */
+const GONE = new Set(['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']);
+
+/** Whether a refusal for good says that the address itself is wrong, and not the message or the sender. */
+export function meansGone(status: string): boolean {
+  return GONE.has(status);
+}
+
+export async function suppress(
+  tx: Write,
+  input: { tenant: number; key: string; reason: SuppressionReason; source: string },
+  stamp: Stamp,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO suppression (tenant, key, reason, source, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO NOTHING`,
+    input.tenant,
+    input.key,
+    input.reason,
+    input.source,
+    stamp.now,
+  );
+}
+
+export const addSuppression = command(
+  'add-suppression',
+  async (tx, input: { tenant: number; key: string; source: string }, stamp): Promise<{ kind: 'added' }> => {
+    await suppress(tx, { ...input, reason: 'manual' }, stamp);
+    return { kind: 'added' };
+  },
+);
+
+export const removeSuppression = command(
+  'remove-suppression',
+  async (tx, input: { tenant: number; key: string }): Promise<{ kind: 'removed' | 'missing' }> => {
+    const { changes } = await tx.run('DELETE FROM suppression WHERE tenant = ? AND key = ?', input.tenant, input.key);
+    return { kind: changes === 1 ? 'removed' : 'missing' };
+  },
+);
+
+/** Which of these a tenant's programs write to no more. */
+export async function suppressed(rx: Read, tenant: number, keys: readonly string[]): Promise<Suppression[]> {
+  return rx.all<{ key: string; reason: SuppressionReason; source: string; at: number }>(
+    `SELECT key, reason, source, at FROM suppression WHERE tenant = ? AND key IN (SELECT value FROM json_each(?))`,
+    tenant,
+    JSON.stringify(keys),
+  );
+}
+
+/** In the order of addresses, from after `after`. */
+export const listSuppressions = query(
+  'list-suppressions',
+  (rx, input: { tenant: number; after: string; limit: number }): Promise<Suppression[]> =>
+    rx.all<{ key: string; reason: SuppressionReason; source: string; at: number }>(
+      'SELECT key, reason, source, at FROM suppression WHERE tenant = ? AND key > ? ORDER BY key LIMIT ?',
+      input.tenant,
+      input.after,
+      input.limit,
+    ),
+);

@@ -1,0 +1,81 @@
+import type { JournalLine } from '../../mail/store/journal.ts';
+import { publicId } from '../ids.ts';
+import type { SentEmail } from './sent-queries.ts';
+
+export type RecipientState =
+  'scheduled' | 'queued' | 'held' | 'delivered' | 'deferred' | 'bounced' | 'cancelled' | 'suppressed';
+
+/** A message as a program sees it: who got it, and how it stands with the others. */
+export function shownSent(sent: SentEmail, events: readonly JournalLine[]) {
+  const recipients = sent.recipients.map(({ address, state }) => ({
+    address,
+    ...(state === 'suppressed' ? { state: 'suppressed' as const } : standing(sent, address, events)),
+  }));
+  return {
+    id: publicId('sent', sent.id),
+    rfc822MessageId: sent.messageId,
+    from: sent.sender,
+    subject: sent.subject,
+    tags: sent.tags,
+    createdAt: new Date(sent.createdAt).toISOString(),
+    scheduledAt: sent.scheduledAt === null ? null : new Date(sent.scheduledAt).toISOString(),
+    status: wholeOf(recipients.map((one) => one.state)),
+    recipients,
+  };
+}
+
+const STATES: Readonly<Record<string, RecipientState>> = {
+  delivered: 'delivered',
+  failed: 'bounced',
+  deferred: 'deferred',
+  held: 'held',
+  released: 'queued',
+};
+
+/** How it stands with one recipient: what the journal says last of it. */
+function standing(
+  { cancelledAt, scheduledAt }: SentEmail,
+  address: string,
+  events: readonly JournalLine[],
+): { state: RecipientState; lastStatus?: string; lastText?: string } {
+  if (cancelledAt !== null) return { state: 'cancelled' };
+  const left = events.some(({ event }) => event === 'submitted');
+  if (scheduledAt !== null && !left) return { state: 'scheduled' };
+  const last = events.findLast(
+    ({ event, detail }) => detail['to'] === address && (event in STATES || event === 'cancelled'),
+  );
+  // Nothing was ever queued for who is here: the commit that took the message delivered it.
+  if (last === undefined) return { state: isHere(address, events) ? 'delivered' : 'queued' };
+  if (last.event === 'cancelled') return { state: 'cancelled' };
+  const { status, text } = last.detail;
+  return {
+    state: STATES[last.event] ?? 'queued',
+    ...(typeof status === 'string' && status !== '' && { lastStatus: status }),
+    ...(typeof text === 'string' && text !== '' && { lastText: text }),
+  };
+}
+
+function isHere(address: string, events: readonly JournalLine[]): boolean {
+  const here = events.find(({ event }) => event === 'submitted')?.detail['here'];
+  return Array.isArray(here) && here.includes(address);
+}
+
+/** The least settled state of all recipients speaks for the message. */
+function wholeOf(states: readonly RecipientState[]): RecipientState {
+  const order: RecipientState[] = [
+    'scheduled',
+    'held',
+    'deferred',
+    'queued',
+    'bounced',
+    'cancelled',
+    'delivered',
+    'suppressed',
+  ];
+  return order.find((one) => states.includes(one)) ?? 'queued';
+}
+
+/** The story of a message, oldest first. */
+export function shownEvents(events: readonly JournalLine[]) {
+  return events.map(({ at, event, detail }) => ({ at: new Date(at).toISOString(), event, ...detail }));
+}

@@ -12,6 +12,7 @@ import {
   stampCredentials,
 } from './store/account.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { announceAgain } from './store/arrival.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
@@ -30,6 +31,7 @@ export function mailParts(): ThreadParts {
       addAppPassword,
       addDomain,
       addSuppression,
+      announceAgain,
       appendMessage,
       beginAttempts,
       copyEntries,

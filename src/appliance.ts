@@ -40,6 +40,7 @@ import { createTlsSource, type TlsSource } from './tls/context.ts';
 import { LastUsed } from './tokens/last-used.ts';
 import type { World } from './operations/world.ts';
 import { version } from './version.ts';
+import { Courier } from './webhooks/courier.ts';
 
 /** A start that cannot go on, told to the person who started it in one sentence. */
 export class CannotStart extends Error {
@@ -115,6 +116,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new Scheduler({ ...inside, queued: () => inside.queue.changed() }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
+  stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version() }));
   stack.use(world.runner);
   await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));

@@ -17,6 +17,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   operations_total: 'Operations of the control plane, by name and outcome.',
   operation_seconds: 'From asking for an operation to its answer.',
   dns_queries_total: 'Questions to the name server, by way and outcome.',
+  webhook_attempts_total: 'Attempts to tell webhooks what arrived, by outcome (told, later, dead).',
   queue_rows: 'Recipients in the queue, by state (due, held).',
 };
 

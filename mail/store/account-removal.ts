@@ -19,6 +19,7 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
   if (changes === 0) return false;
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
+  await tx.run('DELETE FROM arrival WHERE account_id = ?', input.account);
   return true;
 }
 

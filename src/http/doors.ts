@@ -5,6 +5,7 @@ import type { World } from '../operations/world.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { sendRoutes } from '../sending/routes.ts';
 import { serviceRoutes } from '../services/routes.ts';
+import { webhookRoutes } from '../webhooks/routes.ts';
 import { discoveryRoutes } from './discovery.ts';
 import { toolRoutes } from './tools.ts';
 
@@ -14,6 +15,7 @@ export type Door = (app: FastifyInstance) => void | Promise<void>;
 export function httpDoors(world: World): readonly Door[] {
   return [
     sendRoutes(world),
+    webhookRoutes(world),
     toolRoutes(world),
     bootstrapRoutes(world),
     serviceRoutes(world),

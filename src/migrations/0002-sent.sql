@@ -24,3 +24,17 @@ CREATE TABLE idempotency (
   PRIMARY KEY (credential, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_created ON idempotency (created_at);
+
+CREATE TABLE webhook_delivery (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- one attempt
+  account_id INTEGER NOT NULL,
+  arrival_id INTEGER NOT NULL,           -- the id that the receiver saw; the same for every attempt
+  email_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  status INTEGER,                        -- HTTP; null: no answer
+  problem TEXT,                          -- why there was none, or why it does not count
+  response TEXT NOT NULL,                -- how the answer begins
+  duration_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX webhook_delivery_account ON webhook_delivery (account_id, id);

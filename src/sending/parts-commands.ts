@@ -1,4 +1,5 @@
 import type { Command } from '../../mail/store/engine/types.ts';
+import { endWebhookAttempt } from '../webhooks/commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
 import { cancelSent, sendEmail } from './sent-commands.ts';
@@ -8,6 +9,7 @@ import { removeWebhook, setWebhook } from './webhook-commands.ts';
 export const SENDING: readonly Command<never, unknown>[] = [
   addApiKey,
   cancelSent,
+  endWebhookAttempt,
   removeForwarder,
   removeWebhook,
   revokeApiKey,

@@ -1,3 +1,4 @@
+import { announce } from '../../mail/store/arrival.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 
 /** Sets the webhook of a mailbox. The secret is a new one each time, so the old one holds no more. */
@@ -28,6 +29,7 @@ export const setWebhook = command(
       input.secret,
       createdAt,
     );
+    await announce(tx, input.account, true);
     return { kind: old === undefined ? 'set' : 'rotated', createdAt };
   },
 );
@@ -40,6 +42,7 @@ export const removeWebhook = command(
       input.account,
       input.organization,
     );
+    if (changes === 1) await announce(tx, input.account, false);
     return { kind: changes === 1 ? 'removed' : 'none' };
   },
 );

@@ -11,7 +11,8 @@ const NEVER = new Set([
 ]);
 const SETTING = 'MAILSTEAD_ALLOW_PRIVATE_NETWORKS';
 
-export type WebhookUrl = { readonly url: string } | { readonly problem: string };
+/** `addresses` are those that were judged; a delivery goes to one of these and looks nothing up again. */
+export type WebhookUrl = { readonly url: string; readonly addresses: readonly string[] } | { readonly problem: string };
 
 /**
  * Judges a URL that this box will call on somebody's behalf (SSRF). The host is looked up now, and all its addresses
@@ -22,11 +23,13 @@ export async function judgeWebhookUrl(text: string, allowed: PrivateNetworks, re
   if (!(url instanceof URL)) return url;
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  if (allowed.places.some((place) => place.host === host && place.port === port)) return { url: url.href };
   const found = await addressesOf(host, resolver);
+  if (allowed.places.some((place) => place.host === host && place.port === port)) {
+    return { url: url.href, addresses: 'problem' in found ? [] : found.addresses };
+  }
   if ('problem' in found) {
     // A box without a network (local mode) may still be told where its own things are.
-    return allowed.all && url.protocol === 'https:' ? { url: url.href } : found;
+    return allowed.all && url.protocol === 'https:' ? { url: url.href, addresses: [] } : found;
   }
   const inside = found.addresses.filter((ip) => !isPublicAddress(ip));
   if (inside.some((ip) => !mayReach(allowed, canonicalAddress(ip), port))) {
@@ -34,18 +37,19 @@ export async function judgeWebhookUrl(text: string, allowed: PrivateNetworks, re
       problem: `${host} leads to an address that is not public; the operator allows such places with ${SETTING}`,
     };
   }
-  return inside.length === found.addresses.length ? { url: url.href } : outside(url, port);
+  const problem = inside.length === found.addresses.length ? undefined : outside(url, port);
+  return problem ?? { url: url.href, addresses: found.addresses };
 }
 
 /** What holds for places in the world. */
-function outside(url: URL, port: number): WebhookUrl {
+function outside(url: URL, port: number): { problem: string } | undefined {
   if (url.protocol !== 'https:') {
     return { problem: `The URL must be https; http is for places that the operator allows with ${SETTING}` };
   }
   if ((port < 1024 && port !== 443) || NEVER.has(port)) {
     return { problem: `Port ${port} is not one for webhooks: use 443 or another one above 1023` };
   }
-  return { url: url.href };
+  return undefined;
 }
 
 function parsed(text: string): URL | { problem: string } {

@@ -17,3 +17,17 @@ CREATE TABLE suppression (
   at INTEGER NOT NULL,
   PRIMARY KEY (tenant, key)
 ) STRICT, WITHOUT ROWID;
+
+-- Somebody outside is told of what arrives for an account: rows are written in the commit that delivers.
+ALTER TABLE account ADD COLUMN announce INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE arrival (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id INTEGER NOT NULL,
+  email_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL,
+  dead_at INTEGER                        -- given up; it can be asked for again
+) STRICT;
+CREATE INDEX arrival_account ON arrival (account_id, id) WHERE dead_at IS NULL;
+CREATE INDEX arrival_email ON arrival (email_id);

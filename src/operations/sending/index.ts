@@ -1,4 +1,6 @@
 import type { Operation } from '../operation.ts';
+import { listSuppressionsOf, releaseAddress, suppressAddress } from './suppressions.ts';
+import { listWebhookDeliveries, replayWebhookDelivery, testInboundWebhook } from './webhook-deliveries.ts';
 import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
 import { getInboundWebhook, removeInboundWebhook, setInboundWebhook } from './webhooks.ts';
@@ -13,4 +15,10 @@ export const SENDING: readonly Operation[] = [
   setEmailForwarder,
   listEmailForwarders,
   removeEmailForwarder,
+  testInboundWebhook,
+  listWebhookDeliveries,
+  replayWebhookDelivery,
+  listSuppressionsOf,
+  suppressAddress,
+  releaseAddress,
 ];

@@ -3,13 +3,12 @@ import { z } from 'zod';
 import { publicId } from '../../ids.ts';
 import { findWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
 import { judgeWebhookUrl } from '../../sending/webhook-url.ts';
+import { WEBHOOK_PURPOSE } from '../../webhooks/sign.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
 
-/** The purpose under which signing secrets are sealed; the row is (webhook, account). */
-export const WEBHOOK_PURPOSE = 'webhook secret';
 const SECRET_BYTES = 32;
 
 const Mailbox = { mailboxId: Id('mailbox').optional(), address: z.string().max(320).optional() };

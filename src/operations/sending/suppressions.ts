@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { addressKey, parseAddress } from '../../../mail/message/address.ts';
+import { addSuppression, listSuppressions, removeSuppression } from '../../../mail/store/suppression.ts';
+import { operation } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+import { isoOf, nextCursor } from '../schemas.ts';
+
+const Shown = z.object({
+  address: z.string(),
+  reason: z.enum(['hard_bounce', 'complaint', 'manual', 'unsubscribe']),
+  since: z.string(),
+  source: z.string(),
+});
+
+export const listSuppressionsOf = operation({
+  name: 'list_suppressions',
+  title: 'List suppressed recipients',
+  toolset: 'email',
+  reach: 'organization',
+  action: 'read',
+  description:
+    'Lists addresses that the send API of this organization writes to no more, with the reason and what it was learnt from. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({
+    cursor: z.string().max(320).optional(),
+    limit: z.number().int().min(1).max(100).default(25),
+  }),
+  output: z.object({ suppressions: z.array(Shown), nextCursor }),
+  rest: { method: 'GET', path: '/api/email/suppressions' },
+  async run({ store, tenant }, { cursor = '', limit }) {
+    const rows = await store.read(listSuppressions, { tenant, after: cursor, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    return {
+      suppressions: page.map(({ key, reason, at, source }) => ({ address: key, reason, since: isoOf(at), source })),
+      nextCursor: rows.length > limit ? (page.at(-1)?.key ?? null) : null,
+    };
+  },
+});
+
+export const suppressAddress = operation({
+  name: 'add_suppression',
+  title: 'Suppress a recipient',
+  toolset: 'email',
+  reach: 'organization',
+  action: 'manage',
+  description: 'Puts an address on the suppression list: the send API of this organization writes to it no more.',
+  hints: { idempotent: true },
+  input: z.strictObject({ address: z.string().min(3).max(320) }),
+  output: z.object({ suppressed: z.literal(true), address: z.string() }),
+  rest: { method: 'POST', path: '/api/email/suppressions', status: 201 },
+  async run(call, { address }) {
+    const key = keyOf(address);
+    await call.change(addSuppression, { tenant: call.tenant, key, source: call.caller.actor }, key);
+    return { suppressed: true as const, address: key };
+  },
+});
+
+export const releaseAddress = operation({
+  name: 'remove_suppression',
+  title: 'Take a recipient off the suppression list',
+  toolset: 'email',
+  reach: 'organization',
+  action: 'manage',
+  description:
+    'Lets the send API of this organization write to an address again; if it still bounces it is suppressed again.',
+  hints: { destructive: true, idempotent: true },
+  input: z.strictObject({ address: z.string().min(3).max(320) }),
+  output: z.object({ removed: z.boolean() }),
+  rest: { method: 'DELETE', path: '/api/email/suppressions/:address' },
+  async run(call, { address }) {
+    const key = keyOf(address);
+    const done = await call.change(removeSuppression, { tenant: call.tenant, key }, key);
+    return { removed: done.kind === 'removed' };
+  },
+});
+
+function keyOf(text: string): string {
+  const address = parseAddress(text);
+  if (address !== undefined) return addressKey(address);
+  return refuse('invalid_arguments', 'address: this is not a mail address.', {
+    issues: [{ path: 'address', message: 'is not a mail address' }],
+  });
+}

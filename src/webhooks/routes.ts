@@ -15,7 +15,7 @@ export function webhookRoutes(world: World): (app: FastifyInstance) => void {
       '/api/email/attachments/:id',
       async (request, reply) => {
         const { expires = '', signature = '' } = request.query;
-        const link = { id: request.params.id, expires: String(expires), signature: String(signature) };
+        const link = { id: request.params.id, expires, signature };
         const key = world.secrets.subkey('attachment links');
         const open = readAttachmentLink({ key, now: world.clock() }, link);
         const found = open && (await partOf(world, open));

@@ -104,7 +104,8 @@ test('tells of a message as the interface says, signed over its octets', async (
 test('an attachment is there for who has its link, as it is, and for nobody with another one', async () => {
   await deliver({ attachments: [{ filename: 'a.html', content: '<script>alert(1)</script>' }] });
   await arrived(1);
-  const [{ url }] = told[0]?.event.message['attachments'] as [{ url: string }];
+  const [one] = told;
+  const url = (one?.event.message['attachments'] as { url: string }[] | undefined)?.[0]?.url ?? '';
   const said = await http('GET', url);
   expect(said.text).toBe('<script>alert(1)</script>');
   expect(said.headers).toMatchObject({

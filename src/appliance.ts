@@ -201,10 +201,24 @@ function worldOf(inside: Inside, listeners: Listeners): World {
   };
 }
 
-function openReceiver({ settings, store, hold, queue, logins, tls, exempt, local, log, metrics, clock }: Inside) {
+function openReceiver({
+  settings,
+  store,
+  secrets,
+  hold,
+  queue,
+  logins,
+  tls,
+  exempt,
+  local,
+  log,
+  metrics,
+  clock,
+}: Inside) {
   const intake = new StoreIntake({
     store,
     hold,
+    forwardKey: secrets.subkey('forwarding'),
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,

@@ -4,6 +4,8 @@ import { addBlob } from '../store/blob.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
+import { enqueue } from '../store/queue.ts';
+import type { Onward } from './forward.ts';
 import { addEmail, addEntry } from '../store/message.ts';
 
 /** One local recipient: where the message goes and the header lines that are this recipient's own. */
@@ -24,14 +26,49 @@ export interface Accepted {
   file: { file: string; size: number } | null;
   index: MessageIndex;
   from: { ip: string; helo: string };
+  /** Copies that go on to addresses elsewhere. */
+  onward: readonly Onward[];
+  /** The sender used 8BITMIME. */
+  eightBit: boolean;
+  /** Why mail for elsewhere may not go out yet; null lets it go. */
+  hold: string | null;
 }
 
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
-export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<void> => {
+export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<{ queued: number }> => {
   const blob = await addBlob(tx, newBlob(mail));
   for (const delivery of mail.deliveries) await deliverTo(tx, delivery, blob, mail.index, stamp);
   await note(tx, mail.trace, 'received', null, story(mail), stamp);
+  for (const one of mail.onward) await sendOn(tx, mail, one, blob, stamp);
+  return { queued: mail.onward.length };
 });
+
+/** Queues one copy that goes on. */
+export async function sendOn(
+  tx: Write,
+  mail: Pick<Accepted, 'trace' | 'eightBit' | 'hold' | 'index'>,
+  one: Onward,
+  blob: number,
+  stamp: Stamp,
+): Promise<void> {
+  const { row, tenant, sender, smtputf8, signAs, prefix } = one;
+  const { trace, eightBit, hold, index } = mail;
+  await note(tx, trace, 'forwarded', null, { to: row.recipient, from: sender }, stamp);
+  const submission = {
+    trace,
+    tenant,
+    account: null,
+    blob,
+    sender,
+    smtputf8,
+    eightBit,
+    ret: '',
+    envid: '',
+    signAs,
+    prefix,
+  };
+  await enqueue(tx, { ...submission, size: index.size }, [row], hold, stamp);
+}
 
 /** The header lines of one recipient's own, RFC 5321 4.4; one character an octet. */
 export function deliveryTrace(sender: string, to: string): string {

@@ -4,7 +4,10 @@ import type { Store } from '../store/engine/types.ts';
 
 /** What a recipient address means to this box. */
 export type Route =
-  | { kind: 'here'; account: number; address: Address }
+  /** `forwards`: a copy goes on to other addresses, or all of it. */
+  | { kind: 'here'; account: number; address: Address; forwards: boolean }
+  /** No mailbox; mail for it goes on to other addresses. */
+  | { kind: 'forward'; address: Address }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full' }
@@ -19,8 +22,9 @@ export async function route(store: Store, address: Address): Promise<Route> {
   });
   if (facts.domain === 'none') return { kind: 'elsewhere' };
   if (facts.domain === 'unverified') return { kind: 'unverified' };
-  if (facts.account === null) return { kind: 'unknown' };
-  return facts.full ? { kind: 'full' } : { kind: 'here', account: facts.account, address };
+  const { account, forwards, full } = facts;
+  if (account === null) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
+  return full ? { kind: 'full' } : { kind: 'here', account, address, forwards };
 }
 
 /** The forms under which an address is looked up, from most to least exact. RFC 5233. */

@@ -4,7 +4,8 @@ import { command, query, type Stamp, type Write } from '../store/engine/types.ts
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { addRows, addSubmission, dropSubmission, type NewQueueRow } from '../store/queue.ts';
-import { type Delivery, deliverTo } from './deliver.ts';
+import { type Delivery, deliverTo, sendOn } from './deliver.ts';
+import type { Onward } from './forward.ts';
 import type { Outgoing } from './submit.ts';
 
 /** Keeps a message until its time. Recipients on this box wait too. */
@@ -15,11 +16,12 @@ export async function schedule(tx: Write, mail: Outgoing, dueAt: number, stamp: 
   await note(tx, mail.trace, 'scheduled', mail.account, detail, stamp);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    'INSERT INTO scheduled (submission_id, due_at, here, elsewhere, hold) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO scheduled (submission_id, due_at, here, elsewhere, onward, hold) VALUES (?, ?, ?, ?, ?, ?)',
     id,
     dueAt,
     JSON.stringify(mail.here),
     JSON.stringify(mail.elsewhere),
+    JSON.stringify(mail.onward ?? []),
     mail.hold,
   );
 }
@@ -51,14 +53,17 @@ export const dueMessages = query(
 export const sendScheduled = command(
   'send-scheduled',
   async (tx, input: { id: number; index: MessageIndex }, stamp): Promise<{ queued: boolean }> => {
-    const row = await tx.get<{ here: string; elsewhere: string; hold: string | null }>(
-      'DELETE FROM scheduled WHERE submission_id = ? RETURNING here, elsewhere, hold',
+    const row = await tx.get<{ here: string; elsewhere: string; onward: string; hold: string | null }>(
+      'DELETE FROM scheduled WHERE submission_id = ? RETURNING here, elsewhere, onward, hold',
       input.id,
     );
-    const submission = await tx.get<{ trace: string; blob_id: number; account_id: number | null; sender: string }>(
-      'SELECT trace, blob_id, account_id, sender FROM submission WHERE id = ?',
-      input.id,
-    );
+    const submission = await tx.get<{
+      trace: string;
+      blob_id: number;
+      account_id: number | null;
+      sender: string;
+      eight_bit: number;
+    }>('SELECT trace, blob_id, account_id, sender, eight_bit FROM submission WHERE id = ?', input.id);
     if (row === undefined || submission === undefined) return { queued: false };
     const here = JSON.parse(row.here) as Delivery[];
     const elsewhere = JSON.parse(row.elsewhere) as NewQueueRow[];
@@ -69,8 +74,11 @@ export const sendScheduled = command(
     const detail = { from: sender, to, size: input.index.size, ...(local.length > 0 && { here: local }) };
     await note(tx, trace, 'submitted', account, detail, stamp);
     await addRows(tx, { submission: input.id, trace, account }, elsewhere, row.hold, stamp);
+    const onward = JSON.parse(row.onward) as Onward[];
+    const mail = { trace, eightBit: submission.eight_bit === 1, hold: row.hold, index: input.index };
+    for (const one of onward) await sendOn(tx, mail, one, submission.blob_id, stamp);
     if (elsewhere.length === 0) await dropSubmission(tx, input.id);
-    return { queued: elsewhere.length > 0 };
+    return { queued: elsewhere.length + onward.length > 0 };
   },
 );
 

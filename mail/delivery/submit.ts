@@ -6,7 +6,8 @@ import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { enqueue, type NewQueueRow } from '../store/queue.ts';
-import { type Delivery, deliverTo } from './deliver.ts';
+import { type Delivery, deliverTo, sendOn } from './deliver.ts';
+import type { Onward } from './forward.ts';
 
 /** A message that leaves an account, or the box itself: the only way out. */
 export interface Outgoing {
@@ -25,6 +26,8 @@ export interface Outgoing {
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
   elsewhere: readonly NewQueueRow[];
+  /** Copies that recipients on this box have forwarded. */
+  onward?: readonly Onward[];
   /** Why mail for elsewhere may not go out yet; null lets it go. */
   hold: string | null;
   data: Uint8Array | null;
@@ -61,6 +64,8 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<num
   const here = mail.here.map((delivery) => delivery.to);
   const detail = { from: mail.sender, to, size: mail.index.size, ...(here.length > 0 && { here }) };
   await note(tx, mail.trace, 'submitted', mail.account, detail, stamp);
+  const { onward = [] } = mail;
+  for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return [];
   const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs } = mail;
   const size = mail.index.size;

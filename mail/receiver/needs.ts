@@ -4,7 +4,11 @@ import type { Login } from '../login/types.ts';
 /** What a recipient address means to this box. Decided by `delivery/route`, answered by the RCPT command. */
 export type Route =
   /** A mailbox, alias or detail address of this box. */
-  | { kind: 'here'; account: number; address: Address; mailbox?: string }
+  | { kind: 'here'; account: number; address: Address; mailbox?: string; forwards?: boolean }
+  /** No mailbox; mail for it goes on to other addresses. */
+  | { kind: 'forward'; address: Address }
+  /** A sender that this box rewrote when it forwarded: a report for it goes to the original one. */
+  | { kind: 'return'; to: Address }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full' }

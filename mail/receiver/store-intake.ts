@@ -3,15 +3,18 @@ import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
+import { planForwards, returned } from '../delivery/forward.ts';
 import { lookupKeys, route } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
+import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import { ownsAddress } from '../store/account.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import { pausedText } from './answer.ts';
+import { HeaderBlock } from './header-block.ts';
 import { overText } from './over-text.ts';
 import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
 
@@ -24,6 +27,8 @@ export interface StoreIntakeOptions {
   hold: string | null;
   /** For whom an account sends, and how much that may be; null: no limit. */
   senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
+  /** Of the box: rewritten senders and markers of what it forwards. */
+  forwardKey: Buffer;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
@@ -37,8 +42,12 @@ export class StoreIntake implements Intake {
     this.options = options;
   }
 
-  route(to: Address): Promise<Route> {
-    return route(this.options.store, to);
+  async route(to: Address): Promise<Route> {
+    const where = await route(this.options.store, to);
+    if (where.kind !== 'unknown' || !looksRewritten(to.local)) return where;
+    const { forwardKey, clock } = this.options;
+    const original = originalSender(to, forwardKey, clock());
+    return original === undefined ? where : { kind: 'return', to: original };
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {
@@ -63,17 +72,22 @@ export class StoreIntake implements Intake {
   }
 }
 
+type Planned = Pick<Accepted, 'deliveries' | 'onward'>;
+
 /** What both kinds of message share: bytes go to the blob and through the index at once. */
 abstract class IncomingMessage {
   protected readonly intake: StoreIntake;
   protected readonly envelope: Envelope;
   readonly #writer: BlobWriter;
   readonly #indexer = new MessageIndexer();
+  /** Kept where somebody's mail goes on. */
+  readonly #head: HeaderBlock | undefined;
   #noRoom: StoreBusy | undefined;
 
   constructor(intake: StoreIntake, envelope: Envelope) {
     this.intake = intake;
     this.envelope = envelope;
+    this.#head = envelope.recipients.some(({ route: where }) => goesOn(where)) ? new HeaderBlock() : undefined;
     this.#writer = intake.options.store.files.create();
     void this.keep(Buffer.from(envelope.received));
   }
@@ -84,6 +98,7 @@ abstract class IncomingMessage {
 
   protected keep(chunk: Buffer): Promise<void> | undefined {
     this.#indexer.push(chunk);
+    this.#head?.push(chunk);
     if (this.#noRoom !== undefined) return undefined;
     return this.#writer.write(chunk)?.catch((error: unknown) => {
       if (!(error instanceof StoreBusy)) throw error;
@@ -128,45 +143,79 @@ abstract class IncomingMessage {
     }
   }
 
-  protected delivery(to: Recipient & { route: Route & { kind: 'here' } }): Delivery {
+  protected delivery(account: number, address: Address): Delivery {
     const { sender } = this.envelope;
-    const address = formatAddress(to.address);
-    const trace = deliveryTrace(sender === undefined ? '' : formatAddress(sender), address);
-    return { account: to.route.account, to: address, trace };
+    const to = formatAddress(address);
+    return { account, to, trace: deliveryTrace(sender === undefined ? '' : formatAddress(sender), to) };
   }
 
   /** One copy an account, however many of its addresses were named. */
   protected deliveries(): Delivery[] {
     const byAccount = new Map<number, Delivery>();
     for (const to of this.envelope.recipients) {
-      if (isHere(to) && !byAccount.has(to.route.account)) byAccount.set(to.route.account, this.delivery(to));
+      if (isHere(to) && !byAccount.has(to.route.account))
+        byAccount.set(to.route.account, this.delivery(to.route.account, to.address));
     }
     return [...byAccount.values()];
   }
+
+  /** Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. */
+  protected async plan(): Promise<Planned | Refusal> {
+    if (this.#head === undefined) return { deliveries: this.deliveries(), onward: [] };
+    const { store, forwardKey: key, clock } = this.intake.options;
+    const { sender, recipients } = this.envelope;
+    const reports = recipients.flatMap(({ route: where }) => (where.kind === 'return' ? [where.to] : []));
+    const addresses = recipients.filter(({ route: where }) => isLocal(where)).map((one) => one.address);
+    const mail = { sender, fields: this.#head.fields(), key, now: clock() };
+    const { accounts, onward, kept } = await planForwards(store, addresses, mail);
+    onward.push(...reports.map(returned));
+    const leaves = recipients.some(({ route: where }) => where.kind === 'elsewhere');
+    if (accounts.size === 0 && onward.length === 0 && !leaves) {
+      const why = kept[0] ?? 'where it leads does not exist';
+      return refuse(550, '5.7.1', `Mail for this address is only forwarded, and this message is not: ${why}`);
+    }
+    return { deliveries: [...accounts].map(([account, address]) => this.delivery(account, address)), onward };
+  }
 }
 
-/** From the world, to mailboxes of this box. */
+/** From the world, to mailboxes of this box, and on from there. */
 class ArrivingMessage extends IncomingMessage implements MessageSink {
   write(chunk: Buffer): Promise<void> | undefined {
     return this.keep(chunk);
   }
 
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
-    const { id, sender, peer } = this.envelope;
+    const { id, sender, peer, body } = this.envelope;
+    const { hold, store } = this.intake.options;
+    const plan = await this.plan();
+    if ('code' in plan) {
+      this.abort();
+      return plan;
+    }
     const refusal = await this.commit(async (blob, index) => {
       const accepted: Accepted = {
         trace: id,
         sender: sender === undefined ? '' : formatAddress(sender),
-        deliveries: this.deliveries(),
+        ...plan,
         from: { ip: peer.ip, helo: peer.helo },
+        eightBit: body === '8BITMIME',
+        hold,
         index,
         ...blob,
       };
-      await this.intake.options.store.write(deliver, accepted);
+      if ((await store.write(deliver, accepted)).queued > 0) this.intake.options.queued();
       return undefined;
     });
     return refusal ?? { kind: 'accepted' };
   }
+}
+
+function isLocal(where: Route): boolean {
+  return where.kind === 'here' || where.kind === 'forward';
+}
+
+function goesOn(where: Route): boolean {
+  return where.kind === 'forward' || where.kind === 'return' || (where.kind === 'here' && where.forwards === true);
 }
 
 /** From somebody who logged in, to anybody. */
@@ -192,7 +241,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
     const rest = this.#header.end();
     if (rest !== undefined) await this.keep(rest);
-    const refusal = (await this.#wrongAuthor()) ?? (await this.commit((blob, index) => this.#submit(blob, index)));
+    const refusal = (await this.#wrongAuthor()) ?? (await this.#go());
     return refusal ?? { kind: 'accepted' };
   }
 
@@ -216,7 +265,14 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     return undefined;
   }
 
-  async #submit(blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
+  async #go(): Promise<Refusal | undefined> {
+    const plan = await this.plan();
+    if (!('code' in plan)) return this.commit((blob, index) => this.#submit(plan, blob, index));
+    this.abort();
+    return plan;
+  }
+
+  async #submit(plan: Planned, blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid } = this.envelope;
     const { store, hold } = this.intake.options;
     const outgoing: Outgoing & { allowance: Allowance | null } = {
@@ -229,7 +285,8 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       ret: ret ?? '',
       envid: envid ?? '',
       signAs: this.#header.authorDomains,
-      here: this.deliveries(),
+      here: plan.deliveries,
+      onward: plan.onward,
       elsewhere: elsewhere(recipients),
       hold,
       index,
@@ -237,7 +294,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     };
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
-    if (done.queued.length > 0) this.intake.options.queued();
+    if (done.queued.length + plan.onward.length > 0) this.intake.options.queued();
     return undefined;
   }
 }

@@ -1,9 +1,10 @@
 import { formatAddress, parseAddress } from '../message/address.ts';
+import type { MessageIndex } from '../message/index-types.ts';
 import { indexMessage } from '../message/indexer.ts';
-import { deliveryTrace } from '../delivery/deliver.ts';
+import { deliverTo, deliveryTrace } from '../delivery/deliver.ts';
 import { route } from '../delivery/route.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
-import { command, query } from '../store/engine/types.ts';
+import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
 import {
   type AttemptEnd,
@@ -31,7 +32,11 @@ interface PreparedBounce {
 /** Results and the bounces that they cause, in one commit: no failure without its bounce, no bounce twice. */
 export const finishAttempts = command(
   'finish-attempts',
-  async (tx, input: { ends: readonly AttemptEnd[]; bounces: readonly PreparedBounce[] }, stamp): Promise<void> => {
+  async (
+    tx,
+    input: { ends: readonly AttemptEnd[]; bounces: readonly PreparedBounce[]; fallbacks: readonly Fallback[] },
+    stamp,
+  ): Promise<void> => {
     for (const { about, kind, outgoing } of input.bounces) {
       // The row may be gone: cancelled meanwhile, or this is the second run of the same result.
       const row = await tx.get<{ trace: string }>(
@@ -50,15 +55,47 @@ export const finishAttempts = command(
       );
       if (kind === 'delay') await markDelayTold(tx, about);
     }
+    for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
     for (const end of input.ends) await endAttempt(tx, end, stamp);
   },
 );
 
+/** A forward that failed for good, and the mailbox that keeps no copy of what it forwards. */
+interface Fallback {
+  row: number;
+  index: MessageIndex;
+}
+
+async function keepHere(tx: Write, { row: id, index }: Fallback, stamp: Stamp): Promise<void> {
+  const row = await tx.get<{ account: number; blob: number; sender: string; trace: string; recipient: string }>(
+    `SELECT q.fallback_account AS account, s.blob_id AS blob, s.sender, s.trace, q.recipient
+     FROM queue q JOIN submission s ON s.id = q.submission_id JOIN account a ON a.id = q.fallback_account AND a.state = 1
+     WHERE q.id = ?`,
+    id,
+  );
+  if (row === undefined) return;
+  const trace = Buffer.from(`X-Mailstead-Not-Forwarded: ${row.recipient}\r\n`).toString('latin1');
+  await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
+  await note(tx, row.trace, 'kept', row.account, { to: row.recipient }, stamp);
+}
+
+/** Of these rows those with a mailbox to fall back to. */
+const fallbackRows = query(
+  'fallback-rows',
+  (rx, input: { ids: readonly number[] }): Promise<{ id: number; blob: number; size: number }[]> =>
+    rx.all<{ id: number; blob: number; size: number }>(
+      `SELECT q.id, s.blob_id AS blob, b.size FROM queue q JOIN submission s ON s.id = q.submission_id
+       JOIN blob b ON b.id = s.blob_id
+       WHERE q.fallback_account IS NOT NULL AND q.id IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(input.ids),
+    ),
+);
+
 export const submissionBlob = query(
   'submission-blob',
-  (rx, input: { id: number }): Promise<{ blob: number; size: number } | undefined> =>
+  (rx, input: { id: number }): Promise<{ blob: number; size: number; prefix: string } | undefined> =>
     rx.get(
-      'SELECT s.blob_id AS blob, b.size FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.id = ?',
+      'SELECT s.blob_id AS blob, b.size, s.prefix FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.id = ?',
       input.id,
     ),
 );
@@ -101,7 +138,7 @@ export class StoreQueue implements Queue {
       const mine = prepared.filter(
         ({ about }) => about[0] !== undefined && (ids.has(about[0]) || results.length === 0),
       );
-      await this.#options.store.write(finishAttempts, { ends, bounces: mine });
+      await this.#options.store.write(finishAttempts, { ends, bounces: mine, fallbacks: await this.#fallbacks(ends) });
     }
     if (prepared.some(({ outgoing }) => outgoing.elsewhere.length > 0)) this.changed();
   }
@@ -109,6 +146,7 @@ export class StoreQueue implements Queue {
   async *content(message: number): AsyncIterable<Buffer> {
     const found = await this.#options.store.read(submissionBlob, { id: message });
     if (found === undefined) throw new Error(`submission ${message} is not there`);
+    if (found.prefix !== '') yield Buffer.from(found.prefix, 'latin1');
     for (let at = 0; at < found.size; at += CHUNK) {
       yield await this.#options.store.blob(found.blob, at, Math.min(CHUNK, found.size - at));
     }
@@ -122,6 +160,16 @@ export class StoreQueue implements Queue {
   /** Something was queued, released or asked to be tried now. */
   changed(): void {
     for (const listener of this.#listeners) listener();
+  }
+
+  async #fallbacks(ends: readonly AttemptEnd[]): Promise<Fallback[]> {
+    const { store } = this.#options;
+    const ids = ends.filter((end) => end.outcome === 'failed').map((end) => end.id);
+    if (ids.length === 0) return [];
+    const rows = await store.read(fallbackRows, { ids });
+    return Promise.all(
+      rows.map(async ({ id, blob, size }) => ({ row: id, index: indexMessage(await store.blob(blob, 0, size)) })),
+    );
   }
 
   async #prepare(bounce: BounceMessage): Promise<PreparedBounce> {

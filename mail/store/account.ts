@@ -244,6 +244,8 @@ export interface RouteFacts {
   account: number | null;
   /** No room for one more octet. */
   full: boolean;
+  /** Mail for it goes on to other addresses. */
+  forwards: boolean;
 }
 
 /** What is known of a recipient address; `keys` are its forms from most to least exact. */
@@ -254,8 +256,9 @@ export const routeFacts = query(
       'SELECT id, state, tenant FROM domain WHERE name = ? ORDER BY state DESC LIMIT 1',
       input.domain,
     );
-    if (domain === undefined) return { domain: 'none', account: null, full: false };
-    if (domain.state !== 1) return { domain: 'unverified', account: null, full: false };
+    if (domain === undefined) return { domain: 'none', ...NOBODY };
+    if (domain.state !== 1) return { domain: 'unverified', ...NOBODY };
+    const forwards = await anyForward(rx, domain.id, input.keys);
     let account: number | null = null;
     for (const key of input.keys) {
       const row = await rx.get<{ account_id: number | null }>(
@@ -266,15 +269,25 @@ export const routeFacts = query(
       account = row?.account_id ?? null;
       if (account !== null) break;
     }
-    if (account === null && input.postmaster) account = await postmasterOf(rx, domain);
-    if (account === null) return { domain: 'verified', account: null, full: false };
+    if (account === null && !forwards && input.postmaster) account = await postmasterOf(rx, domain);
+    if (account === null) return { domain: 'verified', ...NOBODY, forwards };
     const full = await rx.get(
       'SELECT 1 AS full FROM account WHERE id = ? AND (used_bytes >= quota_bytes OR used_count >= quota_count)',
       account,
     );
-    return { domain: 'verified', account, full: full !== undefined };
+    return { domain: 'verified', account, full: full !== undefined, forwards };
   },
 );
+
+const NOBODY = { account: null, full: false, forwards: false } as const;
+
+async function anyForward(rx: Read, domain: number, keys: readonly string[]): Promise<boolean> {
+  for (const key of keys) {
+    const row = await rx.get('SELECT 1 AS there FROM forwarder WHERE source_key = ? AND domain_id = ?', key, domain);
+    if (row !== undefined) return true;
+  }
+  return false;
+}
 
 /** The tenant that runs the box. */
 export const OPERATOR = 1;

@@ -3,6 +3,8 @@ import { query, type Stamp, type Write } from './engine/types.ts';
 /** What can happen to a message, in the order in which it can. */
 export type JournalEvent =
   | 'received'
+  | 'forwarded'
+  | 'kept'
   | 'scheduled'
   | 'submitted'
   | 'held'

@@ -20,6 +20,8 @@ export interface NewSubmission {
   /** Domains whose keys sign it; none: the envelope sender's, else the box's. */
   signAs: readonly string[];
   size: number;
+  /** Header lines before the octets, on this way out only; one character an octet. */
+  prefix?: string;
 }
 
 export interface NewQueueRow {
@@ -27,6 +29,8 @@ export interface NewQueueRow {
   domain: string;
   notify: string;
   orcpt: string;
+  /** Gets the message when this recipient never does. */
+  fallback?: number;
 }
 
 /** Queues a message for recipients elsewhere. `hold` is the reason when nothing may go out yet. */
@@ -43,8 +47,8 @@ export async function enqueue(
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -55,8 +59,9 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     submission.ret,
     submission.envid,
     submission.signAs.join(' '),
-    submission.size,
+    submission.size + (submission.prefix?.length ?? 0),
     stamp.now,
+    submission.prefix ?? '',
   );
   return id;
 }
@@ -71,8 +76,8 @@ export async function addRows(
   const ids: number[] = [];
   for (const row of rows) {
     const queued = await tx.run(
-      `INSERT INTO queue (submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO queue (submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at, fallback_account)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       message.submission,
       row.recipient,
       row.domain,
@@ -82,6 +87,7 @@ export async function addRows(
       row.notify,
       row.orcpt,
       stamp.now,
+      row.fallback ?? null,
     );
     ids.push(queued.id);
     if (hold !== null) {

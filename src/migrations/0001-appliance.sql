@@ -218,21 +218,6 @@ CREATE TABLE webhook (
   failures INTEGER NOT NULL DEFAULT 0    -- one after another
 ) STRICT;
 
-CREATE TABLE forwarder (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  organization_id INTEGER NOT NULL,
-  domain_id INTEGER NOT NULL,            -- of the source
-  source TEXT NOT NULL,                  -- as written
-  source_key TEXT NOT NULL,              -- as looked up
-  destination TEXT NOT NULL,
-  destination_key TEXT NOT NULL,
-  keep_local INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  UNIQUE (organization_id, source_key, destination_key)
-) STRICT;
-CREATE INDEX forwarder_source ON forwarder (source_key);
-CREATE INDEX forwarder_domain ON forwarder (domain_id);
-
 CREATE TABLE audit (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   organization_id INTEGER NOT NULL,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { deliveryTrace } from '../../mail/delivery/deliver.ts';
+import { planForwards } from '../../mail/delivery/forward.ts';
 import { route } from '../../mail/delivery/route.ts';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { type Address, addressKey, formatAddress, needsUtf8 } from '../../mail/message/address.ts';
@@ -142,7 +143,7 @@ async function prepare(world: World, sender: Sender, request: EmailRequest) {
     });
   }
   const mailFrom = formatAddress(from.address);
-  const where = await destinations(world, mailFrom, recipientsOf(request));
+  const where = await destinations(world, from.address, recipientsOf(request));
   const outgoing: Outgoing = {
     trace: traceId(),
     account: null,
@@ -204,21 +205,27 @@ function recipientsOf({ to, cc, bcc }: EmailRequest): Address[] {
 }
 
 async function destinations(
-  { store }: World,
-  mailFrom: string,
+  { store, secrets, clock }: World,
+  from: Address,
   recipients: readonly Address[],
-): Promise<Pick<Outgoing, 'here' | 'elsewhere'>> {
-  const here: Outgoing['here'][number][] = [];
+): Promise<Pick<Outgoing, 'here' | 'elsewhere' | 'onward'>> {
   const elsewhere: Outgoing['elsewhere'][number][] = [];
+  const local: Address[] = [];
   for (const address of recipients) {
     const to = formatAddress(address);
     const where = await route(store, address);
-    if (where.kind === 'here') here.push({ account: where.account, to, trace: deliveryTrace(mailFrom, to) });
+    if (where.kind === 'here' || where.kind === 'forward') local.push(address);
     else if (where.kind === 'elsewhere')
       elsewhere.push({ recipient: to, domain: address.domain, notify: '', orcpt: '' });
     else refuse('recipient_blocked', `${to} cannot be written to: ${WHY[where.kind]}.`, { recipients: [to] });
   }
-  return { here, elsewhere };
+  const mail = { sender: from, fields: [], key: secrets.subkey('forwarding'), now: clock() };
+  const { accounts, onward } = await planForwards(store, local, mail);
+  const here = [...accounts].map(([account, address]) => {
+    const to = formatAddress(address);
+    return { account, to, trace: deliveryTrace(formatAddress(from), to) };
+  });
+  return { here, elsewhere, onward };
 }
 
 const WHY = {

@@ -22,6 +22,9 @@ function accepted(account: number, n: number): Accepted {
     data,
     file: null,
     index: indexMessage(data),
+    onward: [],
+    eightBit: false,
+    hold: null,
     from: { ip: '127.0.0.1', helo: 'a.example' },
   };
 }

@@ -45,7 +45,10 @@ function answer(
   route: Route,
   dsn: DsnRecipient,
 ): Answer {
-  if (route.kind === 'here' || (route.kind === 'elsewhere' && session.door === 'submission')) {
+  // RFC 5321 4.5.5: only reports go to a rewritten sender, and these have the null reverse-path.
+  const returns = route.kind === 'return' && transaction.sender === undefined;
+  const taken = route.kind === 'here' || route.kind === 'forward' || returns;
+  if (taken || (route.kind === 'elsewhere' && session.door === 'submission')) {
     transaction.recipients.push({ address, route, dsn });
     return reply(250, '2.1.5', 'Ok');
   }
@@ -55,6 +58,7 @@ function answer(
   settled.log.info({ message: transaction.id, door, ip: peer.ip, to, outcome: route.kind }, 'recipient refused');
   switch (route.kind) {
     case 'unknown':
+    case 'return':
       return slowed(session, reply(550, '5.1.1', `${to} does not exist here`));
     case 'unverified':
       return reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`);

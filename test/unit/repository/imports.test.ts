@@ -65,10 +65,11 @@ describe('the direction of imports', () => {
     ['dns', ['dns']],
     ['store', ['store', 'message', 'log.ts']],
     ['login', ['login', 'message', 'log.ts']],
-    ['delivery', ['delivery', 'store', 'message', 'log.ts']],
+    ['forwarder', ['forwarder', 'message']],
+    ['delivery', ['delivery', 'forwarder', 'store', 'message', 'log.ts']],
     ['jobs', ['jobs', 'delivery', 'store', 'message', 'log.ts']],
     // Doors know what is below them, and no other door.
-    ['receiver', ['receiver', 'delivery', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts']],
+    ['receiver', ['receiver', 'delivery', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts']],
     ['imap', ['imap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['relay', ['relay', 'delivery', 'store', 'smtp', 'message', 'auth', 'dns', 'log.ts']],
   ])('mail/%s imports only %j', (name, allowed) => {

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { forwardTrace, guardForward } from '../../../mail/forwarder/guard.ts';
+import { readFields } from '../../../mail/message/header.ts';
+
+const key = Buffer.alloc(32, 7);
+const source = 'me@box.example';
+
+function guard(header: string, nullSender = false) {
+  return guardForward({ nullSender, fields: readFields(header), source, key });
+}
+
+test('a letter from a person goes on', () => {
+  expect(guard('From: you@example.org\r\nSubject: Hello\r\nAuto-Submitted: no\r\nPrecedence: list\r\n')).toEqual({
+    kind: 'forward',
+  });
+});
+
+test.each([
+  ['the null reverse-path', 'From: you@example.org\r\n', true],
+  ['a report', 'Content-Type: multipart/report; report-type=delivery-status\r\n', false],
+  ['a report, oddly written', 'content-type:  MULTIPART/Report;\r\n boundary=x\r\n', false],
+  ['an automatic reply', 'Auto-Submitted: auto-replied\r\n', false],
+  ['something generated', 'Auto-Submitted: auto-generated (cron)\r\n', false],
+  ['something notified', 'Auto-Submitted: auto-notified; owner-email="a@b.example"\r\n', false],
+  ['a vacation of old', 'Precedence: auto_reply\r\n', false],
+  ['junk', 'Precedence: junk\r\n', false],
+  ['an autoreply header', 'X-Autoreply: yes\r\n', false],
+  ['an autoresponder header', 'X-AutoRespond: on holiday\r\n', false],
+  ['what has come a long way', 'Received: from a by b\r\n'.repeat(31), false],
+  ['what was forwarded from here before', forwardTrace(source, 'you@example.org', key), false],
+])('%s stays', (_what, header, nullSender) => {
+  expect(guard(header, nullSender)).toMatchObject({ kind: 'keep', why: expect.any(String) as string });
+});
+
+test('a marker that somebody made up, or of another address, keeps nothing here', () => {
+  expect(guard('X-Mailstead-Forwarded: 1\r\n').kind).toBe('forward');
+  expect(guard(forwardTrace('other@box.example', 'x@example.org', key)).kind).toBe('forward');
+});

@@ -1,5 +1,22 @@
 import type { Command } from '../../mail/store/engine/types.ts';
-import { inviteMember, removeMember } from './member-commands.ts';
+import { claimOrganization } from './claim-commands.ts';
+import { joinOrganization } from './invite-commands.ts';
+import { inviteMember, removeMember, updateMember } from './member-commands.ts';
+import { changePassword, requestReset, resetPassword } from './password-commands.ts';
+import { endSessions, openSession, spendSignIn, touchSession } from './session-commands.ts';
 
 /** What this area writes. */
-export const PEOPLE: readonly Command<never, unknown>[] = [inviteMember, removeMember];
+export const PEOPLE: readonly Command<never, unknown>[] = [
+  changePassword,
+  claimOrganization,
+  endSessions,
+  inviteMember,
+  joinOrganization,
+  openSession,
+  removeMember,
+  requestReset,
+  resetPassword,
+  spendSignIn,
+  touchSession,
+  updateMember,
+];

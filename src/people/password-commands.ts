@@ -5,7 +5,8 @@ import { insertLink } from './commands.ts';
 import { accountOf, type DeadLink, linkOf } from './link-queries.ts';
 
 const HOUR = 3_600_000;
-export const RESET_HOURS = 1;
+/** A link for a new password is good for so long; its letter says so. */
+const RESET_MS = HOUR;
 
 export interface Account {
   user: number;
@@ -48,7 +49,7 @@ export const requestReset = command(
     const wait = await takeHit(tx, { counter: 'reset-mail', subject: input.base, most: 5, windowMs: 24 * HOUR }, stamp);
     if (wait > 0) return { kind: 'limited' };
     const link = { purpose: 'reset' as const, organization: null, user: row.id, email: row.email, role: null };
-    const expiresAt = stamp.now + RESET_HOURS * HOUR;
+    const expiresAt = stamp.now + RESET_MS;
     await insertLink(tx, { ...link, mailed: true, hash: input.hash, expiresAt }, stamp);
     await send(tx, input.letter, stamp);
     return { kind: 'sent' };

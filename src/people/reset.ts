@@ -2,7 +2,7 @@ import { subjectOf } from '../bootstrap/bootstrap.ts';
 import { ownerAddress } from '../bootstrap/claim-letter.ts';
 import { prepareLetter } from '../letters/letter.ts';
 import type { World } from '../operations/world.ts';
-import { findAccount, requestReset, RESET_HOURS } from './password-commands.ts';
+import { findAccount, requestReset } from './password-commands.ts';
 import { newSecret } from './secrets.ts';
 
 /**
@@ -38,7 +38,7 @@ function letterText(url: string, hostname: string): string {
     'Hello,',
     '',
     `somebody asked for a new password for your sign-in on the mail server ${hostname}.`,
-    `To set one, open this page within ${RESET_HOURS === 1 ? 'an hour' : `${RESET_HOURS} hours`}:`,
+    `To set one, open this page within an hour:`,
     '',
     url,
     '',

@@ -109,7 +109,7 @@ describe('a claim link', () => {
 /** What stood before an attack must stand after it: nobody else in, no password set or changed. */
 interface Attack {
   /** Makes the attack and answers what came of it. */
-  run(): Promise<readonly { kind: string }[]>;
+  run: () => Promise<readonly { kind: string }[]>;
   outcomes: readonly string[];
 }
 

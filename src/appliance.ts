@@ -37,7 +37,6 @@ import { seed, type Seeded } from './seed.ts';
 import { createTlsSource, type TlsSource } from './tls/context.ts';
 import { LastUsed } from './tokens/last-used.ts';
 import type { World } from './operations/world.ts';
-import { version } from './version.ts';
 
 /** A start that cannot go on, told to the person who started it in one sentence. */
 export class CannotStart extends Error {
@@ -239,7 +238,6 @@ function openHttp({ settings, store, tls, failing, metrics, log }: Inside, world
     certificate: tls.pair,
     failing,
     metrics,
-    version: version(),
     log,
     trusted: (ip) => inNetworks(ip, settings.trustProxy),
     doors: httpDoors(world),

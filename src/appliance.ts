@@ -15,7 +15,6 @@ import { StoreIntake } from '../mail/receiver/store-intake.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
 import { type Relay, startRelay } from '../mail/relay/relay.ts';
 import { StoreQueue } from '../mail/relay/store-queue.ts';
-import { OPERATOR, tenantOf } from '../mail/store/account.ts';
 import { openKeyFile } from '../mail/store/key-file.ts';
 import type { SecretBox } from '../mail/store/secrets.ts';
 import { queueDepth } from '../mail/store/queue.ts';
@@ -34,6 +33,8 @@ import { dnsHosts, httpListeners, imapListeners, smtpListeners } from './listene
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
 import { seed, type Seeded } from './seed.ts';
+import { senderOf } from './sending/allowance.ts';
+import { Runner } from './services/runner.ts';
 import { createTlsSource, type TlsSource } from './tls/context.ts';
 import { LastUsed } from './tokens/last-used.ts';
 import type { World } from './operations/world.ts';
@@ -111,6 +112,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new Recheck(inside));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
+  stack.use(world.runner);
+  await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));
 
   const everything = stack.move();
@@ -174,12 +177,15 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
 function worldOf(inside: Inside, listeners: Listeners): World {
   const { settings, clock, logins, queue } = inside;
   const local = (): string => `http://127.0.0.1:${listeners.http ?? listeners.https ?? 0}`;
+  const baseUrl = (): string => settings.baseUrl ?? local();
+  const ports = (): Listeners => listeners;
   return {
     ...inside,
     limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
     startedAt: clock(),
-    baseUrl: () => settings.baseUrl ?? local(),
-    ports: () => listeners,
+    baseUrl,
+    ports,
+    runner: new Runner({ ...inside, baseUrl, ports }),
     revoked(account, gone) {
       if (gone === undefined) logins.revoked({ account });
       for (const credential of gone ?? []) logins.revoked({ account, credential });
@@ -193,7 +199,7 @@ function openReceiver({ settings, store, hold, queue, logins, tls, exempt, local
   const intake = new StoreIntake({
     store,
     hold,
-    tenantOf: async (account) => (await store.read(tenantOf, { account })) ?? OPERATOR,
+    senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,
   });

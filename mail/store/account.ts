@@ -30,7 +30,7 @@ export interface NewAccount {
 export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp): Promise<AddAccountResult> {
   const domain = await tx.get('SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?', input.domain, input.tenant);
   if (domain === undefined) return { kind: 'no-domain' };
-  const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ?', input.key);
+  const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ? AND domain_id = ?', input.key, input.domain);
   if (taken !== undefined) return { kind: 'address-taken' };
   const { id } = await tx.run(
     'INSERT INTO account (tenant, address, salt, iterations, created_at) VALUES (?, ?, ?, ?, ?)',
@@ -193,11 +193,11 @@ export interface LoginRow {
   }[];
 }
 
-/** What a login is checked against: the account whose own address this is. */
+/** What a login is checked against: the account whose own address this is; the one of a proved domain goes first. */
 export const findLogin = query('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
   const account = await rx.get<{ id: number; address: string; salt: Uint8Array; iterations: number }>(
     `SELECT a.id, a.address, a.salt, a.iterations FROM address d JOIN account a ON a.id = d.account_id
-     WHERE d.key = ? AND a.state = 1`,
+     JOIN domain o ON o.id = d.domain_id WHERE d.key = ? AND a.state = 1 ORDER BY o.state DESC, o.id LIMIT 1`,
     input.key,
   );
   if (account === undefined) return undefined;

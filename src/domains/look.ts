@@ -46,8 +46,9 @@ export async function lookAt(
   return { ...outcome, verdict };
 }
 
-async function see(
-  context: LookContext,
+/** One look that keeps nothing. */
+export async function see(
+  context: Pick<LookContext, 'settings' | 'lookNow'>,
   domain: Parameters<typeof examine>[1],
 ): Promise<{ looked: Looked; selectors: string[] }> {
   const { settings, lookNow } = context;

@@ -103,7 +103,7 @@ function decoded(text: string): string {
 }
 
 /** Who calls, or undefined when the answer has been given. */
-async function admitted(
+export async function admitted(
   world: World,
   request: FastifyRequest,
   reply: FastifyReply,

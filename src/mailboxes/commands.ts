@@ -1,6 +1,7 @@
 import { dismissAccount } from '../../mail/store/account-removal.ts';
 import { insertAccount, type NewAccount } from '../../mail/store/account.ts';
 import { command, query, type Write } from '../../mail/store/engine/types.ts';
+import { tearDownManaged } from '../domains/commands.ts';
 import { attachMailbox } from '../services/attachment-commands.ts';
 
 export type ProvisionedMailbox =
@@ -49,7 +50,7 @@ async function undo(tx: Write, tenant: number, account: number): Promise<void> {
   await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
 }
 
-export type DeletedMailbox = { kind: 'deleted'; services: number[]; lastOnDomain: boolean } | { kind: 'missing' };
+export type DeletedMailbox = { kind: 'deleted'; services: number[]; tornDown: boolean } | { kind: 'missing' };
 
 /** Takes a mailbox away with everything that hangs on it. Its mail is gone for everybody now, and from disk soon. */
 export const deleteMailbox = command(
@@ -66,11 +67,8 @@ export const deleteMailbox = command(
     );
     for (const sql of HANGING) await tx.run(sql, input.account);
     await tx.run('DELETE FROM forwarder WHERE organization_id = ? AND source_key = ?', input.tenant, address.key);
-    const other = await tx.get(
-      `SELECT 1 AS there FROM address WHERE domain_id = ? AND kind = 'mailbox' LIMIT 1`,
-      address.domain_id,
-    );
-    return { kind: 'deleted', services: services.map((row) => row.service_id), lastOnDomain: other === undefined };
+    const tornDown = await tearDownManaged(tx, address.domain_id);
+    return { kind: 'deleted', services: services.map((row) => row.service_id), tornDown };
   },
 );
 
@@ -98,6 +96,8 @@ export interface MailboxLine {
   domain: number;
   domainName: string;
   verified: boolean;
+  /** ms UTC; its domain sends nothing since then. */
+  pausedAt: number | null;
   project: number;
   displayName: string | null;
   usedBytes: number;
@@ -106,16 +106,17 @@ export interface MailboxLine {
   services: number[];
 }
 
-/** Every mailbox of an organization, as it is listed. */
+/** Every mailbox of an organization, or one of them, as it is listed. */
 export const listMailboxes = query(
   'list-mailboxes-of',
-  async (rx, input: { tenant: number }): Promise<MailboxLine[]> => {
+  async (rx, input: { tenant: number; account: number | null }): Promise<MailboxLine[]> => {
     const rows = await rx.all<{
       id: number;
       address: string;
       domain_id: number;
       name: string;
       state: number;
+      paused_at: number | null;
       project_id: number | null;
       display_name: string | null;
       used_bytes: number;
@@ -123,11 +124,12 @@ export const listMailboxes = query(
       created_at: number;
       services: string;
     }>(
-      `SELECT a.id, a.address, d.domain_id, o.name, o.state, s.project_id, s.display_name, a.used_bytes, a.quota_bytes,
+      `SELECT a.id, a.address, d.domain_id, o.name, o.state, o.paused_at, s.project_id, s.display_name, a.used_bytes, a.quota_bytes,
          a.created_at, (SELECT json_group_array(service_id) FROM service_mailbox WHERE account_id = a.id) AS services
        FROM account a JOIN address d ON d.account_id = a.id AND d.kind = 'mailbox' JOIN domain o ON o.id = d.domain_id
-       LEFT JOIN mailbox_setup s ON s.account_id = a.id WHERE a.tenant = ? AND a.state <> 2 ORDER BY a.id`,
+       LEFT JOIN mailbox_setup s ON s.account_id = a.id WHERE a.tenant = ?1 AND a.state <> 2 AND (?2 IS NULL OR a.id = ?2) ORDER BY a.id`,
       input.tenant,
+      input.account,
     );
     return rows.map((row) => ({
       id: row.id,
@@ -135,6 +137,7 @@ export const listMailboxes = query(
       domain: row.domain_id,
       domainName: row.name,
       verified: row.state === 1,
+      pausedAt: row.paused_at,
       project: row.project_id ?? 0,
       displayName: row.display_name,
       usedBytes: row.used_bytes,

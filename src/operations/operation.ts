@@ -30,6 +30,12 @@ export type Toolset = (typeof TOOLSETS)[number];
  */
 export type Needed = Action | 'anonymous' | 'identity';
 
+/**
+ * Which limited tokens may call: `organization`: none, it is about the whole of it; `project`: those of one project;
+ * `mailbox`, `service`: these and those of some mailboxes or of one service; `any`: all, as it looks to the limits itself.
+ */
+export type Reach = 'organization' | 'project' | 'mailbox' | 'service' | 'any';
+
 /** MCP's annotations. */
 export interface Hints {
   /** Changes nothing. */
@@ -73,6 +79,7 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   /** Also in the core toolset. */
   readonly core?: true;
   readonly action: Needed;
+  readonly reach: Reach;
   /** At most 350 characters; names the side effect. */
   readonly description: string;
   readonly hints: Hints;

@@ -7,8 +7,10 @@ import { rowId } from '../ids.ts';
 import { OPERATOR } from '../../mail/store/account.ts';
 import type { Caller } from './caller.ts';
 import { lenient } from './lenient.ts';
+import type { Action } from '../tokens/token.ts';
 import type { Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
+import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
@@ -60,11 +62,22 @@ export function authorize(operation: Operation, caller: Caller): void {
   if (operation.operatorOnly === true && caller.organization !== OPERATOR) {
     refuse('out_of_scope', `${operation.name} is for the organization that runs this box.`);
   }
-  if (action === 'identity' || caller.actions.has(action)) return;
+  if (action !== 'identity' && !caller.actions.has(action)) lacks(caller, action);
+  if (!reaches(operation, caller)) outOfScope(caller);
+}
+
+function lacks(caller: Caller, action: Action): never {
   refuse('action_not_allowed', `This token may not ${action}: use one with the action "${action}".`, {
     requiredAction: action,
     grantedActions: [...caller.actions],
   });
+}
+
+function reaches({ reach }: Operation, { project, service, mailboxes }: Caller): boolean {
+  if (reach === 'any') return true;
+  if (service !== null && reach !== 'service') return false;
+  if (mailboxes !== null && reach !== 'mailbox') return false;
+  return project === null || reach !== 'organization';
 }
 
 function understand(operation: Operation, caller: Caller, given: unknown): z.output<z.ZodObject> {

@@ -5,6 +5,7 @@ import { rowId, publicId } from '../ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
 import { accountsInProject, domainSetup, mailboxSetup } from '../accounts/setup.ts';
 import { findService, type Service } from '../services/queries.ts';
+import type { Caller } from './caller.ts';
 import type { Call } from './operation.ts';
 import { notFound, refuse } from './refusal.ts';
 
@@ -97,7 +98,8 @@ async function namedDomain(
   return (await store.read(domainsOf, { tenant })).find((one) => one.name === name);
 }
 
-function outOfScope({ project, service, mailboxes }: Call['caller']): never {
+/** Refuses, and says what the token is limited to. */
+export function outOfScope({ project, service, mailboxes }: Caller): never {
   return refuse('out_of_scope', 'This token is limited to another project, service or mailbox.', {
     ...(project !== null && { allowedProjectId: publicId('project', project) }),
     ...(service !== null && { allowedServiceId: publicId('service', service) }),

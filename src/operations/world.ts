@@ -7,6 +7,7 @@ import type { SigningKeys } from '../domains/domains.ts';
 import type { HttpLimits } from '../http/rate.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from './operation.ts';
+import type { Runner } from '../services/runner.ts';
 import type { LastUsed } from '../tokens/last-used.ts';
 
 /** What operations need of the appliance that runs them. */
@@ -38,6 +39,8 @@ export interface World {
   readonly revoked: (account: number, credentials?: readonly number[]) => void;
   /** Everything that can be done; loaded at first use. */
   readonly catalogue: () => Promise<readonly Operation[]>;
+  /** Runs what services are made of. */
+  readonly runner: Runner;
   /** Queue rows may have become due. */
   readonly queueChanged: () => void;
 }

@@ -63,21 +63,22 @@ export const detachEmail = command(
   },
 );
 
-export interface Attachment {
-  service: number;
-  account: number;
-  alias: string;
-}
-
-/** Which mailboxes of an organization are attached to which services. */
-export const listAttachments = query(
-  'list-attachments',
-  async (rx, input: { organization: number }): Promise<Attachment[]> => {
-    const rows = await rx.all<{ service_id: number; account_id: number; alias: string }>(
-      `SELECT m.service_id, m.account_id, m.alias FROM service_mailbox m JOIN service s ON s.id = m.service_id
-       WHERE s.organization_id = ? ORDER BY m.service_id, m.alias`,
-      input.organization,
-    );
-    return rows.map((row) => ({ service: row.service_id, account: row.account_id, alias: row.alias }));
-  },
+/** The mailboxes of one service, the one without an alias first. */
+export const attachmentsOf = query(
+  'attachments-of',
+  (rx, input: { service: number }): Promise<{ account: number; alias: string; address: string }[]> =>
+    rx.all<{ account: number; alias: string; address: string }>(
+      `SELECT m.account_id AS account, m.alias, a.address FROM service_mailbox m JOIN account a ON a.id = m.account_id
+       WHERE m.service_id = ? AND a.state <> 2 ORDER BY m.alias`,
+      input.service,
+    ),
 );
+
+/** The services that a mailbox is attached to. */
+export const servicesOf = query('services-of', async (rx, input: { account: number }): Promise<number[]> => {
+  const rows = await rx.all<{ service_id: number }>(
+    'SELECT service_id FROM service_mailbox WHERE account_id = ? ORDER BY service_id',
+    input.account,
+  );
+  return rows.map((row) => row.service_id);
+});

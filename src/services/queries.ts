@@ -22,6 +22,8 @@ type Columns = {
   created_at: number;
 };
 
+const COLUMNS = 'id, organization_id, project_id, name, control, revision, created_at';
+
 function serviceOf(row: Columns): Service {
   return {
     id: row.id,
@@ -39,7 +41,7 @@ export const findService = query(
   'find-service',
   async (rx, input: { organization: number; id: number }): Promise<Service | undefined> => {
     const row = await rx.get<Columns>(
-      'SELECT id, organization_id, project_id, name, control, revision, created_at FROM service WHERE id = ? AND organization_id = ?',
+      `SELECT ${COLUMNS} FROM service WHERE id = ? AND organization_id = ?`,
       input.id,
       input.organization,
     );
@@ -47,10 +49,69 @@ export const findService = query(
   },
 );
 
+/** One service of whatever organization, for the box itself. */
+export const serviceById = query('service-by-id', async (rx, input: { id: number }): Promise<Service | undefined> => {
+  const row = await rx.get<Columns>(`SELECT ${COLUMNS} FROM service WHERE id = ?`, input.id);
+  return row && serviceOf(row);
+});
+
 export const listServices = query('list-services', async (rx, input: { organization: number }): Promise<Service[]> => {
   const rows = await rx.all<Columns>(
-    'SELECT id, organization_id, project_id, name, control, revision, created_at FROM service WHERE organization_id = ? ORDER BY id',
+    `SELECT ${COLUMNS} FROM service WHERE organization_id = ? ORDER BY id`,
     input.organization,
   );
   return rows.map(serviceOf);
 });
+
+/** Every service of the box. */
+export const allServices = query('all-services', async (rx): Promise<Service[]> => {
+  const rows = await rx.all<Columns>(`SELECT ${COLUMNS} FROM service ORDER BY id`);
+  return rows.map(serviceOf);
+});
+
+export interface Revision {
+  number: number;
+  /** JSON. */
+  spec: string;
+  state: 'running' | 'superseded' | 'failed';
+  /** What its control said. */
+  detail: string;
+  createdBy: string;
+  createdAt: number;
+}
+
+/** The revisions of a service, newest first. */
+export const listRevisions = query('list-revisions', async (rx, input: { service: number }): Promise<Revision[]> => {
+  const rows = await rx.all<{
+    number: number;
+    spec: string;
+    state: string;
+    detail: string;
+    created_by: string;
+    created_at: number;
+  }>(
+    `SELECT number, spec, state, detail, created_by, created_at FROM service_revision
+     WHERE service_id = ? ORDER BY number DESC LIMIT 1000`,
+    input.service,
+  );
+  return rows.map((row) => ({
+    number: row.number,
+    spec: row.spec,
+    state: row.state as Revision['state'],
+    detail: row.detail,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+  }));
+});
+
+export const sealedEnv = query(
+  'sealed-env',
+  async (rx, input: { service: number; number: number }): Promise<Uint8Array | undefined> => {
+    const row = await rx.get<{ env: Uint8Array }>(
+      'SELECT env FROM service_revision WHERE service_id = ? AND number = ?',
+      input.service,
+      input.number,
+    );
+    return row?.env;
+  },
+);

@@ -9,6 +9,7 @@ import { HttpLimits } from '../../src/http/rate.ts';
 import { openMetrics } from '../../src/metrics.ts';
 import type { World } from '../../src/operations/world.ts';
 import { seedOperator } from '../../src/organizations/commands.ts';
+import { Runner } from '../../src/services/runner.ts';
 import { storeParts } from '../../src/store-parts.ts';
 import { LastUsed } from '../../src/tokens/last-used.ts';
 import { testStore, type TestStore } from './store.ts';
@@ -37,6 +38,9 @@ export async function testWorld(
   const secrets = new SecretBox(randomBytes(32));
   await store.store.write(seedOperator, { name: 'Local' });
   const lastUsed = new LastUsed(store.store);
+  const baseUrl = (): string => 'http://127.0.0.1:8080';
+  const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
+  const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
   const world: World = {
     store: store.store,
     secrets,
@@ -50,8 +54,9 @@ export async function testWorld(
     lastUsed,
     limits: new HttpLimits(() => false),
     hold: null,
-    baseUrl: () => 'http://127.0.0.1:8080',
-    ports: () => ({ smtp: 2525 }),
+    baseUrl,
+    ports,
+    runner,
     startedAt: clock() - 60_000,
     failing: () => [],
     revoked: (account, credentials) => events.push(`revoked ${account} ${credentials?.join() ?? 'all'}`),
@@ -64,6 +69,7 @@ export async function testWorld(
     store,
     events,
     async [Symbol.asyncDispose]() {
+      await runner[Symbol.asyncDispose]();
       await lastUsed[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },

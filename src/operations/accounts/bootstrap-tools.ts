@@ -42,6 +42,7 @@ export const createAccountAndClaimLink = operation({
   title: 'Create an organization for a human owner',
   toolset: 'core',
   core: true,
+  reach: 'any',
   action: 'anonymous',
   secret: true,
   description:
@@ -70,6 +71,7 @@ export const createOwnOrganization = operation({
   title: 'Create an organization of your own',
   toolset: 'core',
   core: true,
+  reach: 'any',
   action: 'anonymous',
   secret: true,
   description:
@@ -99,6 +101,7 @@ export const bootstrapAccount = operation({
   name: 'bootstrap_account',
   title: 'Create an account for a human',
   toolset: 'core',
+  reach: 'any',
   action: 'anonymous',
   secret: true,
   description: 'Creates an organization and its human owner and emails the claim link. Issues no token.',

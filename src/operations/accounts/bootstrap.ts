@@ -16,6 +16,7 @@ export const bootstrap = operation({
   title: 'Get your bearings',
   toolset: 'core',
   core: true,
+  reach: 'any',
   action: 'identity',
   description:
     'One call that orients an agent: who it is, its projects, domains and first 20 mailboxes, the toolsets there are, and what to do next. Changes nothing.',

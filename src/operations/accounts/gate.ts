@@ -17,6 +17,7 @@ export const getDeployGateStatus = operation({
   title: 'May this organization deploy',
   toolset: 'core',
   core: true,
+  reach: 'any',
   action: 'read',
   description: 'Says whether this organization may deploy, what is missing, and how to get it. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
@@ -66,6 +67,7 @@ export const setPaymentMethod = operation({
   name: 'set_payment_method',
   title: 'Where a payment method is set up',
   toolset: 'billing',
+  reach: 'organization',
   action: 'manage',
   description:
     'Returns the page on which a human sets up a payment method, and whether this box requires one. Charges and stores nothing.',

@@ -21,6 +21,7 @@ export const registerKey = operation({
   title: 'Register a recovery key',
   toolset: 'core',
   core: true,
+  reach: 'organization',
   action: 'manage',
   description:
     'Registers an Ed25519 public key (SPKI, base64 or base64url) as pending and returns a 32-byte challenge. Sign the raw challenge bytes and call verify_recovery_key within 10 minutes. Use a key made for this alone.',
@@ -77,6 +78,7 @@ export const verifyKey = operation({
   title: 'Verify a recovery key',
   toolset: 'core',
   core: true,
+  reach: 'organization',
   action: 'manage',
   description:
     'Activates a pending recovery key with a signature over the raw 32 challenge bytes (64 bytes, base64 or base64url). 10 minutes, 5 attempts. An organization without a human owner can deploy from then on.',
@@ -140,6 +142,7 @@ export const listKeys = operation({
   name: 'list_recovery_keys',
   title: 'List recovery keys',
   toolset: 'org',
+  reach: 'organization',
   action: 'read',
   description: 'Lists the recovery keys of this organization and their state. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
@@ -173,6 +176,7 @@ export const revokeKey = operation({
   name: 'revoke_recovery_key',
   title: 'Revoke a recovery key',
   toolset: 'org',
+  reach: 'organization',
   action: 'manage',
   description:
     'Ends a recovery key for good. Without another active key an organization without a human owner cannot deploy.',

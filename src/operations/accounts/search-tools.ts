@@ -7,6 +7,7 @@ export const searchTools = operation({
   title: 'Find a tool',
   toolset: 'core',
   core: true,
+  reach: 'any',
   action: 'read',
   description:
     'Finds tools by words, also those outside the listed toolsets; every tool can be called by its name. Changes nothing.',

@@ -2,6 +2,7 @@ import type { Operation } from '../operation.ts';
 import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
 import { cancelQueue, queue, releaseQueue, retryQueue, trace } from './queue.ts';
+import { boxServices, setServiceControl } from './services.ts';
 import { status } from './status.ts';
 
 /** What only the operator's socket can do, beside everything in the catalogue. */
@@ -12,6 +13,8 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   addBoxMailbox,
   boxMailboxes,
   boxMailboxPassword,
+  boxServices,
+  setServiceControl,
   queue,
   retryQueue,
   releaseQueue,

@@ -3,6 +3,8 @@ import { addressKey, formatAddress, parseAddress } from '../../../mail/message/a
 import { type AccountInfo, listAccounts } from '../../../mail/store/account.ts';
 import { listDomains } from '../../../mail/store/domain.ts';
 import { changePassword, provisionAccount } from '../../accounts/accounts.ts';
+import { servicesOf } from '../../services/attachment-commands.ts';
+import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { auditedStore } from './audited-store.ts';
@@ -20,6 +22,7 @@ export const addBoxMailbox = operation({
   name: 'add_mailbox',
   title: 'Make a mailbox',
   toolset: 'email',
+  reach: 'organization',
   action: 'manage',
   socketOnly: true,
   secret: true,
@@ -55,6 +58,7 @@ export const boxMailboxPassword = operation({
   name: 'change_mailbox_password',
   title: 'Give a mailbox a new password',
   toolset: 'email',
+  reach: 'organization',
   action: 'manage',
   socketOnly: true,
   secret: true,
@@ -67,6 +71,7 @@ export const boxMailboxPassword = operation({
     const done = await changePassword({ ...call, store: auditedStore(call, address) }, id, password);
     switch (done.kind) {
       case 'changed':
+        await rewriteEnvFiles(call, await call.store.read(servicesOf, { account: id }));
         return { id, address: done.address, password: done.password };
       case 'no-account':
         return noMailbox(address);
@@ -80,6 +85,7 @@ export const boxMailboxes = operation({
   name: 'list_mailboxes',
   title: 'All mailboxes',
   toolset: 'email',
+  reach: 'organization',
   action: 'read',
   socketOnly: true,
   description: 'Lists the mailboxes of all organizations. Changes nothing.',

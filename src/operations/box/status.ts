@@ -9,6 +9,7 @@ export const status = operation({
   name: 'get_status',
   title: 'What runs',
   toolset: 'support',
+  reach: 'organization',
   action: 'read',
   socketOnly: true,
   description: 'Says what runs, since when, and what waits. Changes nothing.',

@@ -1,3 +1,19 @@
 import type { Operation } from '../operation.ts';
+import { addEmailDomain } from './add.ts';
+import { applyManagedDns, checkDnsRecord, exportZone, listDnsRecords, rotateDkimKeys } from './dns.ts';
+import { getEmailDomain, listEmailDomains } from './list.ts';
+import { removeEmailDomain } from './remove.ts';
+import { verifyEmailDomain } from './verify.ts';
 
-export const DOMAINS: readonly Operation[] = [];
+export const DOMAINS: readonly Operation[] = [
+  addEmailDomain,
+  verifyEmailDomain,
+  listEmailDomains,
+  getEmailDomain,
+  removeEmailDomain,
+  listDnsRecords,
+  checkDnsRecord,
+  exportZone,
+  applyManagedDns,
+  rotateDkimKeys,
+];

@@ -61,6 +61,7 @@ export const whoami = operation({
   title: 'Who am I',
   toolset: 'core',
   core: true,
+  reach: 'any',
   action: 'identity',
   description: 'Says which organization and token this is, what the token may do, and until when. Changes nothing.',
   hints: { readOnly: true, idempotent: true },

@@ -1,3 +1,18 @@
 import type { Operation } from '../operation.ts';
+import { createAppPassword, listAppPasswordsOf, revokeAppPassword } from './app-passwords.ts';
+import { revealEmailCredentials, rotateEmailCredentials } from './credentials.ts';
+import { deleteEmail } from './delete.ts';
+import { listEmails, updateEmail } from './list.ts';
+import { provisionEmail } from './provision.ts';
 
-export const MAILBOXES: readonly Operation[] = [];
+export const MAILBOXES: readonly Operation[] = [
+  provisionEmail,
+  listEmails,
+  updateEmail,
+  revealEmailCredentials,
+  rotateEmailCredentials,
+  deleteEmail,
+  createAppPassword,
+  listAppPasswordsOf,
+  revokeAppPassword,
+];

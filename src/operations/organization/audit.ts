@@ -9,6 +9,7 @@ export const listAuditEvents = operation({
   name: 'list_audit_events',
   title: 'Read the audit log',
   toolset: 'org',
+  reach: 'organization',
   action: 'read',
   description:
     'Lists who did what in this organization, newest first: token or person, operation, target, outcome, network address, time. With verify it also checks that no row was changed or removed. Changes nothing.',

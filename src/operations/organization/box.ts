@@ -10,6 +10,7 @@ export const listOrganizations = operation({
   name: 'list_organizations',
   title: 'List all organizations of the box',
   toolset: 'org',
+  reach: 'organization',
   action: 'read',
   operatorOnly: true,
   description: 'For the operator: every organization of this box with age, size and last use. Changes nothing.',
@@ -59,6 +60,7 @@ const freezing = (name: string, title: string, frozen: boolean, description: str
     name,
     title,
     toolset: 'org',
+    reach: 'organization',
     action: 'manage',
     operatorOnly: true,
     description,
@@ -71,6 +73,7 @@ const freezing = (name: string, title: string, frozen: boolean, description: str
       const done = await call.change(freezeOrganization, { id, frozen }, targetOrganizationId);
       if (done.kind === 'missing') return notFound('organization');
       for (const account of done.accounts) call.revoked(account);
+      call.queueChanged();
       return { organizationId: targetOrganizationId, frozen };
     },
   });

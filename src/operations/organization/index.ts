@@ -8,11 +8,14 @@ import {
   resendClaimLink,
 } from './members.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
+import { listProjects, makeProject } from './projects.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
 export const ORGANIZATION: readonly Operation[] = [
   getOrganization,
   updateOrganization,
+  listProjects,
+  makeProject,
   listOrganizationMembers,
   inviteOrganizationMember,
   removeOrganizationMember,

@@ -22,6 +22,7 @@ export const listOrganizationMembers = operation({
   name: 'list_members',
   title: 'List members',
   toolset: 'org',
+  reach: 'organization',
   action: 'read',
   description: 'Lists the people of this organization, pending ones too, with their roles. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
@@ -59,6 +60,7 @@ export const inviteOrganizationMember = operation({
   name: 'invite_member',
   title: 'Invite a person',
   toolset: 'org',
+  reach: 'organization',
   action: 'manage',
   description:
     'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
@@ -67,9 +69,6 @@ export const inviteOrganizationMember = operation({
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {
     const owner = ownerAddress(email) ?? badAddress();
-    if (call.caller.project !== null || call.caller.mailboxes !== null || call.caller.service !== null) {
-      refuse('out_of_scope', 'A limited token cannot invite people.');
-    }
     const secret = randomBytes(24).toString('hex');
     const organization = (await call.store.read(findOrganization, { id: call.tenant })) ?? notFound('organization');
     const url = `${call.baseUrl()}/auth/invite?token=${secret}`;
@@ -109,6 +108,7 @@ export const removeOrganizationMember = operation({
   name: 'remove_member',
   title: 'Remove a person',
   toolset: 'org',
+  reach: 'organization',
   action: 'manage',
   description:
     'Takes a person out of this organization; their sign-in and other organizations stay. The last owner cannot be removed.',
@@ -133,6 +133,7 @@ export const resendClaimLink = operation({
   name: 'resend_claim_link',
   title: 'Mail the claim link again',
   toolset: 'org',
+  reach: 'organization',
   action: 'manage',
   description:
     'Mails the pending human owner of this organization a new claim link, good for 14 days. Sends one mail; at most 5 a day.',

@@ -16,6 +16,7 @@ export const getOrganization = operation({
   name: 'get_organization',
   title: 'Get the organization',
   toolset: 'org',
+  reach: 'any',
   action: 'read',
   description:
     'Shows this organization: name, slug, how it came to be, and whether a human has claimed it. Changes nothing.',
@@ -43,6 +44,7 @@ export const updateOrganization = operation({
   name: 'update_organization',
   title: 'Rename the organization',
   toolset: 'org',
+  reach: 'organization',
   action: 'manage',
   description: 'Changes the display name of this organization. Its slug stays as it is.',
   hints: { idempotent: true },

@@ -28,6 +28,7 @@ export const createAgentToken = operation({
   name: 'create_agent_token',
   title: 'Create a token',
   toolset: 'org',
+  reach: 'any',
   action: 'manage',
   secret: true,
   description:
@@ -108,6 +109,7 @@ export const listAgentTokens = operation({
   name: 'list_agent_tokens',
   title: 'List tokens',
   toolset: 'org',
+  reach: 'any',
   action: 'read',
   description: 'Lists the tokens of this organization, revoked ones too, without their secrets. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
@@ -136,6 +138,7 @@ export const revokeAgentToken = operation({
   name: 'revoke_agent_token',
   title: 'Revoke a token',
   toolset: 'org',
+  reach: 'any',
   action: 'manage',
   description: 'Ends a token at once and for good, its sessions too. What it had accepted goes on.',
   hints: { destructive: true, idempotent: true },

@@ -12,6 +12,7 @@ export const listQueueItems = operation({
   name: 'list_queue',
   title: 'List the queue',
   toolset: 'email',
+  reach: 'mailbox',
   action: 'read',
   description:
     'Lists mail of this organization that waits to leave, one line a recipient, with why it waits. Changes nothing.',

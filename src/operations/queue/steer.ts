@@ -12,6 +12,7 @@ function steering(what: Steering, title: string, description: string, wrongState
     name: `${what}_queue_item`,
     title,
     toolset: 'email',
+    reach: 'mailbox',
     action: 'manage',
     description,
     hints: { idempotent: true, ...hints },

@@ -26,6 +26,7 @@ export const createApiKey = operation({
   name: 'create_email_api_key',
   title: 'Create an email API key',
   toolset: 'email',
+  reach: 'project',
   action: 'manage',
   secret: true,
   description:
@@ -89,6 +90,7 @@ export const listKeys = operation({
   name: 'list_email_api_keys',
   title: 'List email API keys',
   toolset: 'email',
+  reach: 'project',
   action: 'read',
   description:
     'Lists the email API keys of this organization, revoked ones too, without their secrets. Changes nothing.',
@@ -110,6 +112,7 @@ export const revokeKey = operation({
   name: 'revoke_email_api_key',
   title: 'Revoke an email API key',
   toolset: 'email',
+  reach: 'project',
   action: 'manage',
   description: 'Disables an email API key at once and for good. Mail that it had queued still goes out.',
   hints: { destructive: true, idempotent: true },

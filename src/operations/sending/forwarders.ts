@@ -24,6 +24,7 @@ export const setEmailForwarder = operation({
   name: 'set_email_forwarder',
   title: 'Forward an address',
   toolset: 'email',
+  reach: 'mailbox',
   action: 'manage',
   description:
     'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy. Loops are refused.',
@@ -104,6 +105,7 @@ export const listEmailForwarders = operation({
   name: 'list_email_forwarders',
   title: 'List forwards',
   toolset: 'email',
+  reach: 'mailbox',
   action: 'read',
   description: 'Lists the forwards of this organization. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
@@ -137,6 +139,7 @@ export const removeEmailForwarder = operation({
   name: 'remove_email_forwarder',
   title: 'Remove a forward',
   toolset: 'email',
+  reach: 'mailbox',
   action: 'manage',
   description:
     'Removes one forward, named by forwarderId or by both its addresses; mail for its source is forwarded no more.',

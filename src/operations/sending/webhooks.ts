@@ -18,6 +18,7 @@ export const setInboundWebhook = operation({
   name: 'set_email_inbound_webhook',
   title: 'Set the inbound webhook of a mailbox',
   toolset: 'email',
+  reach: 'mailbox',
   action: 'manage',
   secret: true,
   description:
@@ -57,6 +58,7 @@ export const getInboundWebhook = operation({
   name: 'get_email_inbound_webhook',
   title: 'Get the inbound webhook of a mailbox',
   toolset: 'email',
+  reach: 'mailbox',
   action: 'read',
   description:
     'Shows the inbound webhook of a mailbox and how its last delivery went, never its secret. Changes nothing.',
@@ -98,6 +100,7 @@ export const removeInboundWebhook = operation({
   name: 'remove_email_inbound_webhook',
   title: 'Remove the inbound webhook of a mailbox',
   toolset: 'email',
+  reach: 'mailbox',
   action: 'manage',
   description: 'Removes the inbound webhook of a mailbox and its secret; mail still lands in the mailbox.',
   hints: { destructive: true, idempotent: true },

@@ -1,3 +1,18 @@
 import type { Operation } from '../operation.ts';
+import { attachEmailToService, detachEmailFromService } from './attachments.ts';
+import { deployService, restartService, rollbackService } from './deploy.ts';
+import { listDeployments, readLogs } from './history.ts';
+import { listServicesOf, makeService, removeService } from './services.ts';
 
-export const SERVICES: readonly Operation[] = [];
+export const SERVICES: readonly Operation[] = [
+  attachEmailToService,
+  detachEmailFromService,
+  listServicesOf,
+  makeService,
+  deployService,
+  restartService,
+  readLogs,
+  listDeployments,
+  rollbackService,
+  removeService,
+];

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { domainsOf } from '../../../mail/store/domain.ts';
+import { domainSetup } from '../../accounts/setup.ts';
+import { operation } from '../operation.ts';
+import { Id, nextCursor, Page, pageOf } from '../schemas.ts';
+import { domainOf, projectOf } from '../scope.ts';
+import { DnsRecord, EmailDomain, onboardedDomain } from './shown.ts';
+import { Which } from './which.ts';
+
+export const listEmailDomains = operation({
+  name: 'list_email_domains',
+  title: 'List domains',
+  toolset: 'email',
+  core: true,
+  reach: 'project',
+  action: 'read',
+  description: 'Lists the onboarded domains with the status of each check at the last look. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ projectId: Id('project').optional(), ...Page }),
+  output: z.object({ domains: z.array(EmailDomain), nextCursor }),
+  rest: { method: 'GET', path: '/api/email/domains' },
+  async run(call, { projectId, ...page }) {
+    const only = projectId === undefined ? call.caller.project : (await projectOf(call, projectId)).id;
+    const all = await Promise.all(
+      (await call.store.read(domainsOf, { tenant: call.tenant })).map(async (info) => ({
+        ...info,
+        project: (await call.store.read(domainSetup, { domain: info.id }))?.project ?? 0,
+      })),
+    );
+    const mine = all.filter((one) => only === null || one.project === only);
+    const { rows, nextCursor: next } = pageOf(mine, page);
+    const shown = await Promise.all(rows.map((info) => onboardedDomain(call, info)));
+    return { domains: shown.map((one) => one.domain), nextCursor: next };
+  },
+});
+
+export const getEmailDomain = operation({
+  name: 'get_email_domain',
+  title: 'Get a domain',
+  toolset: 'email',
+  reach: 'project',
+  action: 'read',
+  description: 'Shows one domain and its DNS records as they stood at the last look. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject(Which),
+  output: z.object({ domain: EmailDomain, records: z.array(DnsRecord) }),
+  rest: { method: 'GET', path: '/api/email/domains/:domainId' },
+  async run(call, which) {
+    const { domain, records } = await onboardedDomain(call, await domainOf(call, which));
+    return { domain, records };
+  },
+});

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { generatePassword } from '../../../mail/login/password.ts';
+import {
+  accountSalt,
+  addAppPassword,
+  type AppPassword,
+  listAppPasswords,
+  removeAppPassword,
+} from '../../../mail/store/account.ts';
+import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
+import { publicId, rowId } from '../../ids.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
+import { mailboxOf } from '../scope.ts';
+import { Which } from './shown.ts';
+
+const Shown = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  readOnly: z.boolean(),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+  lastUsedAt: z.string().nullable(),
+});
+
+export const createAppPassword = operation({
+  name: 'create_app_password',
+  title: 'Create an app password',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'manage',
+  secret: true,
+  description:
+    'Creates a further password of a mailbox for one program and shows it once. It can be limited to imap, smtp or jmap, to reading only, and in time; it works beside the mailbox password until it is revoked.',
+  hints: {},
+  input: z.strictObject({
+    ...Which,
+    name: Line(1, 80),
+    scopes: z.array(z.enum(SCOPES)).min(1).max(3).optional(),
+    readOnly: z.boolean().default(false),
+    expiresAt: z.iso.datetime({ offset: true }).optional(),
+  }),
+  output: z.object({ appPassword: Shown, password: z.string(), secretNotice: z.string() }),
+  rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/app-passwords', status: 201 },
+  async run(call, { name, readOnly, expiresAt, scopes: asked, ...which }) {
+    const { id: account } = await mailboxOf(call, which);
+    const scopes = SCOPES.filter((one) => asked?.includes(one) ?? !(readOnly && one === 'smtp'));
+    if (readOnly && scopes.includes('smtp')) {
+      refuse('invalid_arguments', 'A password for reading only cannot send: leave smtp out of its scopes.', {
+        issues: [{ path: 'scopes', message: 'smtp is not for reading' }],
+      });
+    }
+    const password = generatePassword();
+    const row = { name, scopes: readOnly ? [...scopes, READ_ONLY] : scopes, expiresAt: future(call, expiresAt) };
+    const id = await add(call, account, password, row);
+    const made = { ...row, id, createdAt: call.clock(), lastUsedAt: null };
+    return { appPassword: shown(made), password, secretNotice: SECRET_NOTICE };
+  },
+});
+
+async function add(
+  call: Call,
+  account: number,
+  password: string,
+  row: { name: string; scopes: string[]; expiresAt: number | null },
+): Promise<number> {
+  const known = await call.store.read(accountSalt, { account });
+  const credential = known && (await appCredential({ password, ...known }, row));
+  if (credential === undefined) return notFound('mailbox');
+  const done = await call.change(addAppPassword, { account, credential }, publicId('mailbox', account), {
+    name: row.name,
+    scopes: row.scopes,
+  });
+  switch (done.kind) {
+    case 'added':
+      return done.id;
+    case 'missing':
+      return notFound('mailbox');
+    case 'too-many':
+      return refuse('conflict', 'The mailbox has 50 passwords: revoke one first.', { resource: 'app password' });
+  }
+}
+
+function future(call: Call, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const at = Date.parse(text);
+  if (at > call.clock()) return at;
+  return refuse('invalid_arguments', 'expiresAt must lie in the future.', {
+    issues: [{ path: 'expiresAt', message: 'is past' }],
+  });
+}
+
+export const listAppPasswordsOf = operation({
+  name: 'list_app_passwords',
+  title: 'List app passwords',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'read',
+  description: 'Lists the app passwords of a mailbox with scopes and last use, never the passwords. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject(Which),
+  output: z.object({ appPasswords: z.array(Shown) }),
+  rest: { method: 'GET', path: '/api/email/mailboxes/:mailboxId/app-passwords' },
+  async run(call, which) {
+    const { id } = await mailboxOf(call, which);
+    return { appPasswords: (await call.store.read(listAppPasswords, { account: id })).map(shown) };
+  },
+});
+
+export const revokeAppPassword = operation({
+  name: 'revoke_app_password',
+  title: 'Revoke an app password',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'manage',
+  description: 'Revokes an app password of a mailbox: sessions that were opened with it end at once.',
+  hints: { destructive: true, idempotent: true },
+  input: z.strictObject({ ...Which, appPasswordId: Id('credential') }),
+  output: z.object({ appPasswordId: z.string(), revoked: z.literal(true) }),
+  rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId/app-passwords/:appPasswordId' },
+  async run(call, { appPasswordId, ...which }) {
+    const { id: account } = await mailboxOf(call, which);
+    const id = rowId('credential', appPasswordId) ?? notFound('app password');
+    const done = await call.change(removeAppPassword, { account, id }, publicId('mailbox', account), { appPasswordId });
+    if (done.kind === 'missing') return notFound('app password');
+    call.revoked(account, [id]);
+    return { appPasswordId, revoked: true as const };
+  },
+});
+
+function shown(row: AppPassword): z.output<typeof Shown> {
+  return {
+    id: publicId('credential', row.id),
+    name: row.name,
+    scopes: SCOPES.filter((one) => row.scopes.includes(one)),
+    readOnly: row.scopes.includes(READ_ONLY),
+    createdAt: isoOf(row.createdAt),
+    expiresAt: isoOrNull(row.expiresAt),
+    lastUsedAt: isoOrNull(row.lastUsedAt),
+  };
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { generatePassword } from '../../../mail/login/password.ts';
+import { ITERATIONS, SALT_BYTES } from '../../../mail/login/verifier.ts';
+import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
+import { setQuota } from '../../../mail/store/account.ts';
+import { ownCredential } from '../../accounts/credential.ts';
+import { countMailboxes } from '../../domains/queries.ts';
+import { manage } from '../../domains/look.ts';
+import { publicId } from '../../ids.ts';
+import { provisionMailbox } from '../../mailboxes/commands.ts';
+import { rewriteEnvFiles } from '../../services/env-file.ts';
+import { variableNames } from '../../services/environment.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, Line } from '../schemas.ts';
+import { domainOf, projectOf, serviceOf } from '../scope.ts';
+import { lookContext } from '../domains/context.ts';
+import { Mailbox, mailboxNow } from './shown.ts';
+
+export const provisionEmail = operation({
+  name: 'provision_email',
+  title: 'Make a mailbox',
+  toolset: 'email',
+  core: true,
+  reach: 'project',
+  action: 'manage',
+  description:
+    'Makes the mailbox localPart@domain on an onboarded domain: IMAP, SMTP and JMAP. With attachServiceId the service gets its EMAIL_* variables. No password is returned: use reveal_email_credentials. Mail flows once the domain is verified.',
+  hints: {},
+  input: z.strictObject({
+    projectId: Id('project').optional(),
+    domain: z.string().min(1).max(253).optional(),
+    domainId: Id('domain').optional(),
+    localPart: z.string().min(1).max(64),
+    attachServiceId: Id('service').optional(),
+    displayName: Line(1, 100).optional(),
+    quotaBytes: z
+      .number()
+      .int()
+      .min(1_000_000)
+      .max(2 ** 50)
+      .optional(),
+  }),
+  output: z.object({
+    mailbox: Mailbox,
+    attached: z.object({ serviceId: z.string(), variables: z.array(z.string()) }).nullable(),
+    dnsStatus: z.enum(['verified', 'unverified']),
+  }),
+  rest: { method: 'POST', path: '/api/email/mailboxes', status: 201 },
+  async run(call, input) {
+    const domain = await domainOnboarded(call, input);
+    const project = input.projectId === undefined ? domain.project : (await projectOf(call, input.projectId)).id;
+    const service = input.attachServiceId === undefined ? undefined : await serviceOf(call, input.attachServiceId);
+    const address = addressAt(input.localPart, domain.name);
+    const before = await call.store.read(countMailboxes, { domain: domain.id });
+    const account = await make(call, { ...input, address, domain: domain.id, project, service: service?.id });
+    if (input.quotaBytes !== undefined) {
+      await call.change(setQuota, { account, bytes: input.quotaBytes }, publicId('mailbox', account));
+    }
+    if (service !== undefined) await rewriteEnvFiles(call, [service.id]);
+    if (before === 0) await manage(lookContext(call, domain.name), domain);
+    const mailbox = await mailboxNow(call, account);
+    return {
+      mailbox,
+      attached:
+        service === undefined
+          ? null
+          : { serviceId: publicId('service', service.id), variables: [...variableNames('')] },
+      dnsStatus: mailbox.dnsStatus,
+    };
+  },
+});
+
+async function domainOnboarded(call: Call, input: { domain?: string | undefined; domainId?: string | undefined }) {
+  try {
+    return await domainOf(call, input);
+  } catch (error) {
+    if (input.domain === undefined || !isNotFound(error)) throw error;
+    return refuse('domain_not_onboarded', `${input.domain} is not onboarded here: call add_email_domain first.`, {
+      domain: input.domain,
+    });
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'refusal' in error && (error.refusal as { error: string }).error === 'not_found';
+}
+
+function addressAt(localPart: string, domain: string): Address {
+  const address = parseAddress(`${localPart}@${domain}`);
+  if (address?.domain === domain && !localPart.includes('+') && !localPart.includes('@')) return address;
+  const why = localPart.includes('+') ? 'mail to every +tag of an address reaches it anyway' : 'it is no local part';
+  return refuse('invalid_arguments', `localPart: ${why}.`, { issues: [{ path: 'localPart', message: why }] });
+}
+
+async function make(
+  call: Call,
+  input: {
+    address: Address;
+    domain: number;
+    project: number;
+    service: number | undefined;
+    displayName?: string | undefined;
+  },
+): Promise<number> {
+  const salt = randomBytes(SALT_BYTES);
+  const wanted = { password: generatePassword(), salt, iterations: ITERATIONS };
+  const credential = await ownCredential(call.secrets, wanted);
+  if (credential === undefined) throw new Error('a generated password was not accepted');
+  const address = formatAddress(input.address);
+  const row = {
+    tenant: call.tenant,
+    domain: input.domain,
+    address,
+    key: addressKey(input.address),
+    salt,
+    iterations: ITERATIONS,
+    credential,
+    project: input.project,
+    displayName: input.displayName ?? null,
+    attach: input.service === undefined ? null : { service: input.service, alias: '' },
+  };
+  const done = await call.change(provisionMailbox, row, address);
+  switch (done.kind) {
+    case 'added':
+      return done.account;
+    case 'address-taken':
+      return refuse('already_exists', `${address} is there already: list_emails has its id.`, { resource: 'mailbox' });
+    case 'alias-taken':
+      return refuse(
+        'conflict',
+        'The service has another mailbox under the plain EMAIL_* names: make this one without attachServiceId, then attach it with an alias.',
+        { resource: 'service' },
+      );
+    case 'no-domain':
+      return notFound('domain');
+    case 'no-service':
+      return notFound('service');
+  }
+}

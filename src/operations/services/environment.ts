@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { environmentOf } from '../../services/environment.ts';
+import { operation } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+import { Id } from '../schemas.ts';
+import { serviceOf } from '../scope.ts';
+
+/**
+ * What a service reads when it starts: `GET /api/services/{id}/env`. No tool, as its answer holds passwords; for the
+ * service's own token, or one that may manage.
+ */
+export const getServiceEnvironment = operation({
+  name: 'get_service_environment',
+  title: 'The environment of a service',
+  toolset: 'deploy',
+  reach: 'service',
+  action: 'read',
+  secret: true,
+  description: 'Returns the environment of a service with the passwords of attached mailboxes; audited.',
+  hints: {},
+  input: z.strictObject({ serviceId: Id('service') }),
+  output: z.object({ serviceId: z.string(), revision: z.number(), env: z.record(z.string(), z.string()) }),
+  async run(call, { serviceId }) {
+    const service = await serviceOf(call, serviceId);
+    if (call.caller.service !== service.id && !call.caller.actions.has('manage')) {
+      refuse('action_not_allowed', 'This needs a token of this service, or one that may manage.', {
+        requiredAction: 'manage',
+        grantedActions: [...call.caller.actions],
+      });
+    }
+    const env = await environmentOf(call, service);
+    await call.note(serviceId, { revision: service.revision });
+    return { serviceId, revision: service.revision, env };
+  },
+});

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { publicId } from '../../ids.ts';
+import { createService, deleteService } from '../../services/commands.ts';
+import { rewriteEnvFiles } from '../../services/env-file.ts';
+import { listServices } from '../../services/queries.ts';
+import { operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, Line, nextCursor, Page, pageOf } from '../schemas.ts';
+import { projectOf, serviceOf } from '../scope.ts';
+import { ShownService, shownService } from './shown.ts';
+
+export const listServicesOf = operation({
+  name: 'list_services',
+  title: 'List services',
+  toolset: 'deploy',
+  reach: 'service',
+  action: 'read',
+  description:
+    'Lists the services of this organization: apps on this box that are given an environment. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ projectId: Id('project').optional(), ...Page }),
+  output: z.object({ services: z.array(ShownService), nextCursor }),
+  async run(call, { projectId, ...page }) {
+    const project = projectId === undefined ? call.caller.project : (await projectOf(call, projectId)).id;
+    const { service } = call.caller;
+    const all = await call.store.read(listServices, { organization: call.tenant });
+    const mine = all.filter(
+      (one) => (project === null || one.project === project) && (service === null || one.id === service),
+    );
+    const { rows, nextCursor: next } = pageOf(mine, page);
+    return { services: rows.map(shownService), nextCursor: next };
+  },
+});
+
+export const makeService = operation({
+  name: 'create_service',
+  title: 'Create a service',
+  toolset: 'deploy',
+  reach: 'project',
+  action: 'manage',
+  description:
+    'Registers an app on this box, so that it can be deployed to and be given the EMAIL_* variables of mailboxes. Runs nothing: how it is run is set by the operator.',
+  hints: {},
+  input: z.strictObject({ projectId: Id('project').optional(), name: Line(1, 80) }),
+  output: z.object({ service: ShownService }),
+  async run(call, { projectId, name }) {
+    const project = await projectOf(call, projectId);
+    const row = { organization: call.tenant, project: project.id, name };
+    const done = await call.change(createService, row, name, { project: publicId('project', project.id) });
+    switch (done.kind) {
+      case 'created':
+        return {
+          service: shownService({
+            ...row,
+            id: done.id,
+            control: '{"kind":"none"}',
+            revision: 0,
+            createdAt: call.clock(),
+          }),
+        };
+      case 'exists':
+        return refuse('already_exists', `There is a service ${name} in this project: list_services has its id.`, {
+          resource: 'service',
+        });
+      case 'too-many':
+        return refuse('conflict', 'This organization has as many services as it may have.', { resource: 'service' });
+    }
+  },
+});
+
+export const removeService = operation({
+  name: 'delete_service',
+  title: 'Delete a service',
+  toolset: 'deploy',
+  reach: 'project',
+  action: 'manage',
+  description:
+    'Deletes a service with its revisions, environment file and log, and ends its supervised program. Attached mailboxes stay as they are.',
+  hints: { destructive: true, idempotent: true },
+  input: z.strictObject({ serviceId: Id('service') }),
+  output: z.object({ deleted: z.literal(true), serviceId: z.string() }),
+  async run(call, { serviceId }) {
+    const { id, name } = await serviceOf(call, serviceId);
+    const done = await call.change(deleteService, { organization: call.tenant, id }, serviceId, { name });
+    if (done.kind === 'missing') return notFound('service');
+    await call.runner.remove(id);
+    await rewriteEnvFiles(call, [id]);
+    return { deleted: true as const, serviceId };
+  },
+});

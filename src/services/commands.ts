@@ -1,0 +1,161 @@
+import { command, type Write } from '../../mail/store/engine/types.ts';
+
+/** So many may one organization have; it is a list that people read. */
+const MOST_PROJECTS = 200;
+const MOST_SERVICES = 500;
+/** Older revisions than these can be rolled back to no more. */
+const KEPT_REVISIONS = 100;
+
+export const createProject = command(
+  'create-project',
+  async (
+    tx,
+    input: { organization: number; name: string },
+    stamp,
+  ): Promise<{ kind: 'created'; id: number } | { kind: 'exists' | 'too-many' }> => {
+    const same = 'SELECT 1 AS there FROM project WHERE organization_id = ? AND name = ?';
+    if ((await tx.get(same, input.organization, input.name)) !== undefined) return { kind: 'exists' };
+    const held = await count(tx, 'SELECT count(*) AS n FROM project WHERE organization_id = ?', input.organization);
+    if (held >= MOST_PROJECTS) return { kind: 'too-many' };
+    const { id } = await tx.run(
+      'INSERT INTO project (organization_id, name, created_at) VALUES (?, ?, ?)',
+      input.organization,
+      input.name,
+      stamp.now,
+    );
+    return { kind: 'created', id };
+  },
+);
+
+export const createService = command(
+  'create-service',
+  async (
+    tx,
+    input: { organization: number; project: number; name: string },
+    stamp,
+  ): Promise<{ kind: 'created'; id: number } | { kind: 'exists' | 'too-many' }> => {
+    const same = 'SELECT 1 AS there FROM service WHERE project_id = ? AND name = ?';
+    if ((await tx.get(same, input.project, input.name)) !== undefined) return { kind: 'exists' };
+    const held = await count(tx, 'SELECT count(*) AS n FROM service WHERE organization_id = ?', input.organization);
+    if (held >= MOST_SERVICES) return { kind: 'too-many' };
+    const { id } = await tx.run(
+      'INSERT INTO service (organization_id, project_id, name, created_at) VALUES (?, ?, ?, ?)',
+      input.organization,
+      input.project,
+      input.name,
+      stamp.now,
+    );
+    return { kind: 'created', id };
+  },
+);
+
+async function count(tx: Write, sql: string, value: number): Promise<number> {
+  return (await tx.get<{ n: number }>(sql, value))?.n ?? 0;
+}
+
+/** Takes a service away with its revisions and attachments; the mailboxes stay. */
+export const deleteService = command(
+  'delete-service',
+  async (tx, input: { organization: number; id: number }): Promise<{ kind: 'deleted' | 'missing' }> => {
+    const { changes } = await tx.run(
+      'DELETE FROM service WHERE id = ? AND organization_id = ?',
+      input.id,
+      input.organization,
+    );
+    if (changes === 0) return { kind: 'missing' };
+    await tx.run('DELETE FROM service_revision WHERE service_id = ?', input.id);
+    await tx.run('DELETE FROM service_mailbox WHERE service_id = ?', input.id);
+    return { kind: 'deleted' };
+  },
+);
+
+export interface NewRevision {
+  service: number;
+  /** The number for which `env` was sealed. */
+  number: number;
+  env: Uint8Array;
+  spec: string;
+  by: string;
+}
+
+/** A new revision becomes the current one. `moved`: another one came first, and the number is taken. */
+export const addRevision = command(
+  'add-revision',
+  async (tx, input: NewRevision, stamp): Promise<{ kind: 'added' | 'moved' | 'missing' }> => {
+    const service = await tx.get('SELECT 1 AS there FROM service WHERE id = ?', input.service);
+    if (service === undefined) return { kind: 'missing' };
+    const last = await tx.get<{ n: number | null }>(
+      'SELECT max(number) AS n FROM service_revision WHERE service_id = ?',
+      input.service,
+    );
+    if ((last?.n ?? 0) + 1 !== input.number) return { kind: 'moved' };
+    await tx.run(
+      `INSERT INTO service_revision (service_id, number, env, spec, state, detail, created_by, created_at)
+       VALUES (?, ?, ?, ?, 'running', '', ?, ?)`,
+      input.service,
+      input.number,
+      input.env,
+      input.spec,
+      input.by,
+      stamp.now,
+    );
+    await tx.run(
+      'DELETE FROM service_revision WHERE service_id = ? AND number <= ?',
+      input.service,
+      input.number - KEPT_REVISIONS,
+    );
+    await makeCurrent(tx, input.service, input.number);
+    return { kind: 'added' };
+  },
+);
+
+/** An earlier revision becomes the current one again. */
+export const rollBack = command(
+  'roll-back',
+  async (tx, input: { service: number; number: number }): Promise<{ kind: 'current' | 'missing' }> => {
+    const there = await tx.get(
+      'SELECT 1 AS there FROM service_revision WHERE service_id = ? AND number = ?',
+      input.service,
+      input.number,
+    );
+    if (there === undefined) return { kind: 'missing' };
+    await makeCurrent(tx, input.service, input.number);
+    return { kind: 'current' };
+  },
+);
+
+async function makeCurrent(tx: Write, service: number, number: number): Promise<void> {
+  await tx.run(`UPDATE service_revision SET state = 'superseded' WHERE service_id = ? AND state = 'running'`, service);
+  await tx.run(
+    `UPDATE service_revision SET state = 'running', detail = '' WHERE service_id = ? AND number = ?`,
+    service,
+    number,
+  );
+  await tx.run('UPDATE service SET revision = ? WHERE id = ?', number, service);
+}
+
+/** What the control of a service made of a revision. */
+export const endDeploy = command(
+  'end-deploy',
+  async (
+    tx,
+    input: { service: number; number: number; state: 'running' | 'failed'; detail: string },
+  ): Promise<void> => {
+    await tx.run(
+      'UPDATE service_revision SET state = ?, detail = ? WHERE service_id = ? AND number = ?',
+      input.state,
+      input.detail,
+      input.service,
+      input.number,
+    );
+  },
+);
+
+/** How a service is run; the operator's word. */
+export const setControl = command(
+  'set-service-control',
+  async (tx, input: { id: number; control: string }): Promise<{ kind: 'set' | 'missing' }> => {
+    const { changes } = await tx.run('UPDATE service SET control = ? WHERE id = ?', input.control, input.id);
+    return { kind: changes === 1 ? 'set' : 'missing' };
+  },
+);

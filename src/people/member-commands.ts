@@ -130,6 +130,8 @@ export interface Member {
   active: boolean;
   addressProvenAt: number | null;
   since: number;
+  /** Accounts that are theirs, of who is a member only. */
+  mailboxes: number[];
 }
 
 export const listMembers = query('list-members', async (rx, input: { organization: number }): Promise<Member[]> => {
@@ -141,8 +143,11 @@ export const listMembers = query('list-members', async (rx, input: { organizatio
     active: number;
     address_proven_at: number | null;
     created_at: number;
+    mailboxes: string;
   }>(
-    `SELECT m.user_id, u.email, u.display_name, m.role, u.password IS NOT NULL AS active, u.address_proven_at, m.created_at
+    `SELECT m.user_id, u.email, u.display_name, m.role, u.password IS NOT NULL AS active, u.address_proven_at, m.created_at,
+       (SELECT json_group_array(b.account_id) FROM member_mailbox b
+        WHERE b.organization_id = m.organization_id AND b.user_id = m.user_id) AS mailboxes
      FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? ORDER BY m.created_at, m.user_id`,
     input.organization,
   );
@@ -154,6 +159,7 @@ export const listMembers = query('list-members', async (rx, input: { organizatio
     active: row.active === 1,
     addressProvenAt: row.address_proven_at,
     since: row.created_at,
+    mailboxes: JSON.parse(row.mailboxes) as number[],
   }));
 });
 

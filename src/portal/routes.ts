@@ -3,15 +3,20 @@ import formbody from '@fastify/formbody';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { World } from '../operations/world.ts';
 import { PeopleDesk } from '../people/desk.ts';
+import { accountRoutes } from './account-pages.ts';
 import { assetRoutes } from './assets.ts';
+import { billingRoutes } from './billing-page.ts';
 import { claimRoutes } from './claim-pages.ts';
 import { claimRoute } from './claim-route.ts';
 import { type Asked, type Door, sendNotice } from './door.ts';
 import { frontPage } from './front-page.ts';
 import { isOwnForm } from './guard.ts';
 import { inviteRoutes } from './invite-pages.ts';
+import { organizationRoutes } from './organization-routes.ts';
 import { resetRoutes } from './reset-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
+
+const ROUTES = [signInRoutes, claimRoutes, inviteRoutes, resetRoutes, accountRoutes, billingRoutes, organizationRoutes];
 
 const LARGEST_FORM = 64 * 1024;
 
@@ -40,7 +45,7 @@ async function pages(door: Door, app: FastifyInstance): Promise<void> {
   });
   assetRoutes(app);
   app.get('/', (request, reply) => frontPage({ ...door, request, reply }));
-  for (const routes of [signInRoutes, claimRoutes, inviteRoutes, resetRoutes]) routes(door)(app);
+  for (const routes of ROUTES) routes(door)(app);
 }
 
 const BACK = { href: '/', link: 'To the front page' };

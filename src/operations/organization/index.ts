@@ -6,6 +6,7 @@ import {
   listOrganizationMembers,
   removeOrganizationMember,
   resendClaimLink,
+  updateOrganizationMember,
 } from './members.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
 import { listProjects, makeProject } from './projects.ts';
@@ -18,6 +19,7 @@ export const ORGANIZATION: readonly Operation[] = [
   makeProject,
   listOrganizationMembers,
   inviteOrganizationMember,
+  updateOrganizationMember,
   removeOrganizationMember,
   resendClaimLink,
   listAgentTokens,

@@ -6,7 +6,7 @@ import { formToken, isFormToken } from '../people/secrets.ts';
 import { endSessions, listSessions, type SessionLine } from '../people/session-commands.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
 import { type Asked, type Door, go, send, sendNotice, type Visitor, visitorOf } from './door.ts';
-import { type Filled, field, hidden, problemNote, UNFILLED } from './forms.ts';
+import { type Filled, field, hidden, problemNote, UNFILLED, whosePassword } from './forms.ts';
 import { Fields } from './guard.ts';
 import { type Html, html, type Part } from './html.ts';
 import { fullPage } from './layout.ts';
@@ -108,7 +108,7 @@ async function accountPage(asked: Asked, visitor: Visitor, filled: Filled, statu
   const body = html`${said !== undefined && html`<div class="note" role="status"><p>${said}</p></div>`}
   ${problemNote(filled)} ${head('Your account', visitor.person.email)} ${belongs(visitor)}
   ${passwordForm(visitor, filled)} ${sessionList(visitor, sessions)}`;
-  return send(asked, fullPage(around(visitor, 'Your account'), body), status);
+  return send(asked, fullPage(around(visitor, 'Your account'), html`<div class="reading">${body}</div>`), status);
 }
 
 function belongs({ memberships }: Visitor): Part {
@@ -142,7 +142,7 @@ function passwordForm({ person, secret }: Visitor, filled: Filled): Html {
     <h2>${person.password === null ? 'Set a password' : 'Password'}</h2>
     <p>Every other browser is signed out when it changes.</p>
     <form class="sheet" method="post">
-      ${hidden('form', formToken(secret))} ${hidden('do', 'password')}
+      ${hidden('form', formToken(secret))} ${hidden('do', 'password')} ${whosePassword(person.email)}
       ${person.password !== null && field(current, filled)} ${field(NEW_PASSWORD, filled)}
       <button>Set the password</button>
     </form>

@@ -109,6 +109,11 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
+/** Whose password a form is about, for password keepers; people see it elsewhere on the page. */
+export function whosePassword(name: string): Html {
+  return html`<input type="text" name="username" value="${name}" autocomplete="username" hidden />`;
+}
+
 /** What is wrong with a whole form, where a screen reader comes by first. */
 export function problemNote({ problem }: Filled): Part {
   return problem !== undefined && html`<div class="note bad" role="alert"><p>${problem}</p></div>`;

@@ -119,14 +119,14 @@ export function press(visit: Visit, act: string, label: string, values: Params =
 export function sure(
   visit: Visit,
   act: string,
-  one: { label: string; question: Part; yes: string; values?: Params; body?: Part },
+  one: { label: string; question: Part; yes: string; values?: Params; body?: Part; calm?: true },
 ): Html {
-  return html`<details class="sure">
+  return html`<details class="sure ${one.calm === true && 'calm'}">
     <summary>${one.label}</summary>
     <form method="post">
       ${carried(visit, act, one.values)}
       <p class="small">${one.question}</p>
-      ${one.body}<button class="bad">${one.yes}</button>
+      ${one.body}<button class="${one.calm === true ? '' : 'bad'}">${one.yes}</button>
     </form>
   </details>`;
 }

@@ -63,15 +63,19 @@ export function table(caption: string, headings: readonly string[], rows: readon
         ${rows.map(
           (row) =>
             html`<tr>
-              ${row.map((cell, i) => {
-                const heading = headings[i] ?? '';
-                return html`<td data-label="${heading}" ${heading === '' && html`class="end"`}>${cell}</td>`;
-              })}
+              ${row.map((cell, i) => cellOf(cell, headings[i] ?? ''))}
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
+}
+
+/** What is short keeps to itself, so that what is long has room. */
+function cellOf(cell: Part, heading: string): Html {
+  const short = typeof cell === 'number' || (typeof cell === 'string' && cell.length <= 8);
+  const look = heading === '' ? 'end' : short ? 'short' : '';
+  return html`<td data-label="${heading}" class="${look}"><div>${cell}</div></td>`;
 }
 
 export function facts(rows: readonly (readonly [string, Part] | false)[]): Html {

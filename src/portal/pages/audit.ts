@@ -62,17 +62,15 @@ export function eventTable(all: readonly Event[]): Part {
 }
 
 function words(name: string): string {
-  return name.replace(/[_-]/g, ' ');
+  return name.replace(/[_-]/g, ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function detail({ detail: facts }: Event): string {
-  const told = Object.entries(facts).map(
-    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`,
-  );
+  const told = Object.entries(facts)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${words(name)} ${Array.isArray(value) ? value.join(', ') : String(value)}`);
   return told.length === 0 ? '' : ` (${told.join('; ')})`;
 }
-
-export type Events = Answer<typeof listAuditEvents>;
 
 /** The newest few, for the first page. */
 export async function newest(visit: Visit): Promise<readonly Event[] | undefined> {

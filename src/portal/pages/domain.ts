@@ -144,6 +144,7 @@ function zoneText(zone: string): Html {
 function end(visit: Visit, one: Domain): Part {
   const rotate = {
     label: 'Replace the DKIM keys',
+    calm: true as const,
     question: 'New keys are made under free selectors; the old ones stay published for a week.',
     yes: 'Replace the keys',
   };

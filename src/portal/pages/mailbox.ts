@@ -1,6 +1,6 @@
 import type { revealEmailCredentials, rotateEmailCredentials } from '../../operations/mailboxes/credentials.ts';
 import type { listEmails } from '../../operations/mailboxes/list.ts';
-import { field } from '../forms.ts';
+import { field, whosePassword } from '../forms.ts';
 import { type Html, html, type Part } from '../html.ts';
 import { acting, filledFor, more, type Page, type Params, press, type State, sure } from '../page.ts';
 import { bytes, crumb, facts, head, moment, secret } from '../parts.ts';
@@ -127,7 +127,7 @@ function password(visit: Visit, state: State, one: Mailbox): Part {
     id: 'mailbox-password',
     hint: 'Leave it empty to have a strong one made, which is shown to you.',
   } as const;
-  const body = field(input, filledFor(state, 'rotate'));
+  const body = [whosePassword(one.address), field(input, filledFor(state, 'rotate'))];
   return html`<section>
     <h2>Password</h2>
     <p>Every program of ${one.address} needs the new one, except those with app passwords.</p>
@@ -144,13 +144,10 @@ function changes(visit: Visit, state: State, one: Mailbox): Part {
     yes: 'Delete it for good',
     body: field(confirm, filledFor(state, 'remove')),
   };
-  return html`<section>
+  const rename = field(name, filledFor(state, 'change'));
+  return html`<section class="stack">
     <h2>Changes</h2>
-    ${can(visit, 'update_email') && more(visit, state, 'change', 'Change the name', 'Save', field(name, filledFor(state, 'change')))}
-    ${
-      can(visit, 'delete_email') &&
-      html`<p>${''}</p>
-        ${sure(visit, 'remove', remove)}`
-    }
+    ${can(visit, 'update_email') && more(visit, state, 'change', 'Change the name', 'Save', rename)}
+    ${can(visit, 'delete_email') && html`<div>${sure(visit, 'remove', remove)}</div>`}
   </section>`;
 }

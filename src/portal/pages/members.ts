@@ -75,6 +75,7 @@ function changing(visit: Visit, one: Member, boxes: readonly { value: string; la
   const hint = 'For members: the mailboxes that are theirs.';
   return sure(visit, 'change', {
     label: 'Change',
+    calm: true,
     question: `What ${one.email} is here.`,
     yes: 'Save',
     values: { userId: one.userId },
@@ -96,8 +97,8 @@ function inviteForm(visit: Visit, state: State): Part {
   const filled = filledFor(state, 'invite');
   const email = { name: 'email', label: 'Mail address', type: 'email', autocomplete: 'off' } as const;
   const choices = [
-    { value: 'member', label: 'Member: mailboxes of their own' },
-    { value: 'admin', label: 'Administrator: everything' },
+    { value: 'member', label: 'Member' },
+    { value: 'admin', label: 'Administrator' },
   ];
   return html`<section>
     <h2>Invite a person</h2>
@@ -105,7 +106,8 @@ function inviteForm(visit: Visit, state: State): Part {
       visit,
       'invite',
       'Send the invitation',
-      html`<div class="row">${field(email, filled)} ${select({ name: 'role', label: 'As', choices }, filled)}</div>`,
+      html`<div class="row">${field(email, filled)} ${select({ name: 'role', label: 'As', choices }, filled)}</div>
+        <p class="hint">A member works with mailboxes of their own, an administrator with everything.</p>`,
     )}
   </section>`;
 }

@@ -61,9 +61,9 @@ async function waiting(visit: Visit): Promise<Part> {
 
 function part(visit: Visit, name: string, path: string, body: Html): Html {
   return html`<section>
-    <div class="acts">
+    <div class="titled">
       <h2>${name}</h2>
-      <a class="small" href="${visit.base}${path}">All of them</a>
+      <a class="small" href="${visit.base}${path}">All${html`<span class="hidden"> of ${name}</span>`}</a>
     </div>
     ${body}
   </section>`;

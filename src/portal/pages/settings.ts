@@ -93,7 +93,7 @@ async function gate(visit: Visit): Promise<Part> {
       found.requirements.map(({ id, status, howTo, advisory }) => [
         [NAMES[id], advisory && html` <span class="soft">advice</span>`],
         tag(WORDS[status], LOOKS[status]),
-        howTo,
+        status === 'missing' ? howTo : '',
       ]),
     )}
   </section>`;

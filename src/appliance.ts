@@ -182,6 +182,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
   return {
     ...inside,
     limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
+    certificate: () => ({ pem: inside.tls.pair.cert, selfSigned: inside.tls.selfSigned }),
     startedAt: clock(),
     baseUrl,
     ports,

@@ -10,7 +10,7 @@ export interface NewOrganization {
 }
 
 /** Every organization starts with one. */
-export const FIRST_PROJECT = 'Default';
+const FIRST_PROJECT = 'Default';
 
 /** Makes an organization with its first project; the slug gets a number when it is taken. */
 export async function insertOrganization(
@@ -97,11 +97,6 @@ export const findOrganization = query(
     return row && organizationOf(row);
   },
 );
-
-export const listOrganizations = query('list-organizations', async (rx): Promise<Organization[]> => {
-  const rows = await rx.all<Columns>('SELECT * FROM organization ORDER BY id');
-  return rows.map(organizationOf);
-});
 
 function organizationOf(row: Columns): Organization {
   return {

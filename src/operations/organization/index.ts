@@ -1,3 +1,5 @@
+import { applianceStatus } from '../box/status.ts';
+import { tlsStatus } from '../box/tls.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
@@ -9,12 +11,15 @@ import {
   updateOrganizationMember,
 } from './members.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
+import { getUsage } from './usage.ts';
 import { listProjects, makeProject } from './projects.ts';
+import { removeWholeOrganization } from './remove.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
 export const ORGANIZATION: readonly Operation[] = [
   getOrganization,
   updateOrganization,
+  getUsage,
   listProjects,
   makeProject,
   listOrganizationMembers,
@@ -26,7 +31,10 @@ export const ORGANIZATION: readonly Operation[] = [
   createAgentToken,
   revokeAgentToken,
   listAuditEvents,
+  applianceStatus,
+  tlsStatus,
   listOrganizations,
   freeze,
   unfreeze,
+  removeWholeOrganization,
 ];

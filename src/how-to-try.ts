@@ -50,14 +50,19 @@ function local({ settings, listeners, seeded }: Facts): string {
     known,
     `  ports     ${ports(listeners)}`,
     `  data      ${settings.dataDir}`,
-    ...(http === undefined ? [] : [`  health    http://127.0.0.1:${http}/readyz`]),
+    ...(http === undefined
+      ? []
+      : [
+          `  portal    ${settings.baseUrl ?? `http://127.0.0.1:${http}`}${seeded.door ?? '/'}   (signs you in, once)`,
+          `  health    http://127.0.0.1:${http}/readyz`,
+        ]),
     '',
     ...lines,
     '',
   ].join('\n');
 }
 
-function live({ settings, listeners, selfSigned }: Facts): string {
+function live({ settings, listeners, seeded, selfSigned }: Facts): string {
   const at = where(settings);
   const certificate = selfSigned
     ? 'The certificate is self-signed: other hosts and mail programs will warn. Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY.'
@@ -68,6 +73,9 @@ function live({ settings, listeners, selfSigned }: Facts): string {
     `  ports     ${ports(listeners)}`,
     `  data      ${settings.dataDir}`,
     ...(certificate === undefined ? [] : [`  ${certificate}`]),
+    ...(seeded.door === undefined
+      ? []
+      : [`  claim     ${settings.baseUrl ?? ''}${seeded.door}   (who opens it first is the operator of this box)`]),
     `  next      bin/mailstead domain add example.com${at} && bin/mailstead mailbox add you@example.com${at}`,
     '',
   ].join('\n');

@@ -2,6 +2,7 @@ import type { Command } from '../../mail/store/engine/types.ts';
 import { claimOrganization } from './claim-commands.ts';
 import { joinOrganization } from './invite-commands.ts';
 import { inviteMember, removeMember, updateMember } from './member-commands.ts';
+import { offerOperatorClaim, seedLocalOwner } from './operator-commands.ts';
 import { changePassword, requestReset, resetPassword } from './password-commands.ts';
 import { endSessions, openSession, spendSignIn, touchSession } from './session-commands.ts';
 
@@ -12,10 +13,12 @@ export const PEOPLE: readonly Command<never, unknown>[] = [
   endSessions,
   inviteMember,
   joinOrganization,
+  offerOperatorClaim,
   openSession,
   removeMember,
   requestReset,
   resetPassword,
+  seedLocalOwner,
   spendSignIn,
   touchSession,
   updateMember,

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isFormToken } from '../people/secrets.ts';
-import { formToken } from '../people/secrets.ts';
+import { formToken, isFormToken } from '../people/secrets.ts';
 import { type Asked, type Door, go, send, sendNotice, type Visitor, visitorOf } from './door.ts';
 import { problemNote, UNFILLED } from './forms.ts';
 import { Fields } from './guard.ts';
@@ -29,7 +28,11 @@ async function open(asked: Asked, page: Page, handle: Handler): Promise<FastifyR
   if (visitor === undefined) return go(asked, `/login?next=${encodeURIComponent(pathname(asked))}`);
   const params = asked.request.params as Params;
   const visit = await visitOf(asked, visitor, params['org'] ?? '');
-  return visit === undefined || !can(visit, page.needs) ? missing(asked) : handle(visit, page, params);
+  return visit === undefined || !isFor(visit, page) ? missing(asked) : handle(visit, page, params);
+}
+
+function isFor(visit: Visit, page: Page): boolean {
+  return can(visit, page.needs) && !(page.notForMembers === true && visit.membership.role === 'member');
 }
 
 function pathname({ request }: Asked): string {
@@ -108,7 +111,7 @@ export function around(visitor: Visitor, title: string, visit?: Visit, page?: Pa
 }
 
 function menuOf(visit: Visit, present: Page | undefined): Surroundings['menu'] {
-  const shown = PAGES.filter((one) => one.menu !== null && can(visit, one.needs));
+  const shown = PAGES.filter((one) => one.menu !== null && isFor(visit, one));
   return (['Mail', 'Programs', 'Organization', 'This box'] as const).map((heading) => ({
     heading,
     links: shown

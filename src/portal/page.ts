@@ -33,6 +33,8 @@ export interface Page {
   readonly menu: 'Mail' | 'Programs' | 'Organization' | 'This box' | null;
   /** The operation without which the page is not there. */
   readonly needs: string;
+  /** Not for members, who would leave something behind here that outlives their membership. */
+  readonly notForMembers?: true;
   /** What is said after an act, by key. */
   readonly done: Readonly<Record<string, string>>;
   readonly acts: Readonly<Record<string, Act>>;

@@ -87,7 +87,7 @@ function changing(visit: Visit, one: Member, boxes: readonly { value: string; la
 function removing(visit: Visit, { userId, email }: Member): Part {
   return sure(visit, 'remove', {
     label: 'Remove',
-    question: `${email} no longer sees anything of this organization. Mailboxes and tokens stay.`,
+    question: `${email} no longer sees anything of this organization. Passwords that they know still hold: set new ones.`,
     yes: 'Remove them',
     values: { userId },
   });

@@ -16,6 +16,7 @@ export const tokens: Page = {
   name: 'Tokens',
   menu: 'Programs',
   needs: 'list_agent_tokens',
+  notForMembers: true,
   done: { revoked: 'The token is revoked. Nothing that was begun with it goes on.' },
   acts: {
     mint: acting(

@@ -4,6 +4,7 @@ import { joinOrganization } from './invite-commands.ts';
 import { inviteMember, removeMember, updateMember } from './member-commands.ts';
 import { offerOperatorClaim, seedLocalOwner } from './operator-commands.ts';
 import { changePassword, requestReset, resetPassword } from './password-commands.ts';
+import { proveAddress, requestProof } from './proof-commands.ts';
 import { endSessions, openSession, spendSignIn, touchSession } from './session-commands.ts';
 
 /** What this area writes. */
@@ -15,7 +16,9 @@ export const PEOPLE: readonly Command<never, unknown>[] = [
   joinOrganization,
   offerOperatorClaim,
   openSession,
+  proveAddress,
   removeMember,
+  requestProof,
   requestReset,
   resetPassword,
   seedLocalOwner,

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { rowId, publicId } from '../ids.ts';
+import { rowId } from '../ids.ts';
 import { passwordProblem } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
+import { mailProof } from '../people/proof.ts';
 import { formToken, isFormToken } from '../people/secrets.ts';
-import { endSessions, listSessions, type SessionLine } from '../people/session-commands.ts';
+import { endSessions, listSessions } from '../people/session-commands.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
 import { type Asked, type Door, go, send, sendNotice, type Visitor, visitorOf } from './door.ts';
 import { type Filled, field, hidden, problemNote, UNFILLED, whosePassword } from './forms.ts';
@@ -12,13 +13,17 @@ import { type Html, html, type Part } from './html.ts';
 import { fullPage } from './layout.ts';
 import { BUSY, tooMany } from './link-page.ts';
 import { around } from './organization-routes.ts';
-import { empty, head, moment, table, tag } from './parts.ts';
+import { sessionList } from './session-list.ts';
+import { empty, head, table, tag } from './parts.ts';
 import { pathOf } from './visit.ts';
 
 const DONE: Readonly<Record<string, string>> = {
   password: 'Your new password is set. Every other browser was signed out.',
   ended: 'The session is ended.',
   others: 'Every other browser is signed out.',
+  mailed: 'A link is on its way to your address. It is good for a day.',
+  limited: 'Your address had its letters for today. Try again tomorrow.',
+  proven: 'Your address is proved: a forgotten password can now be replaced by mail.',
 };
 
 /** `/account`: a person's own password and sessions, whatever organizations they belong to. */
@@ -57,6 +62,10 @@ async function act(asked: Asked, visitor: Visitor): Promise<FastifyReply> {
     case 'others':
       await store.write(endSessions, { user, keep: visitor.session.id });
       return go(asked, '/account?done=others');
+    case 'prove': {
+      const done = await mailProof(asked.world, visitor.person);
+      return go(asked, `/account?done=${done === 'sent' ? 'mailed' : 'limited'}`);
+    }
     default:
       return go(asked, '/account');
   }
@@ -106,9 +115,24 @@ async function accountPage(asked: Asked, visitor: Visitor, filled: Filled, statu
   const { store, clock } = asked.world;
   const sessions = await store.read(listSessions, { user: visitor.person.id, now: clock() });
   const body = html`${said !== undefined && html`<div class="note" role="status"><p>${said}</p></div>`}
-  ${problemNote(filled)} ${head('Your account', visitor.person.email)} ${belongs(visitor)}
+  ${problemNote(filled)} ${head('Your account', visitor.person.email)} ${unproven(visitor)} ${belongs(visitor)}
   ${passwordForm(visitor, filled)} ${sessionList(visitor, sessions)}`;
   return send(asked, fullPage(around(visitor, 'Your account'), html`<div class="reading">${body}</div>`), status);
+}
+
+function unproven({ person, secret }: Visitor): Part {
+  return (
+    !person.addressProven &&
+    html`<div class="note warn">
+      <p>
+        <strong>Your address is not proved yet.</strong> Until it is, a forgotten password cannot be replaced by mail.
+      </p>
+      <form method="post">
+        ${hidden('form', formToken(secret))} ${hidden('do', 'prove')}
+        <button class="quiet">Mail me a link that proves it</button>
+      </form>
+    </div>`
+  );
 }
 
 function belongs({ memberships }: Visitor): Part {
@@ -147,36 +171,4 @@ function passwordForm({ person, secret }: Visitor, filled: Filled): Html {
       <button>Set the password</button>
     </form>
   </section>`;
-}
-
-function sessionList({ session, secret }: Visitor, all: readonly SessionLine[]): Html {
-  const press = (act: string, label: string, id?: number): Html =>
-    html`<form class="inline" method="post">
-      ${hidden('form', formToken(secret))} ${hidden('do', act)}
-      ${id !== undefined && hidden('session', publicId('session', id))}<button class="text">${label}</button>
-    </form>`;
-  return html`<section>
-    <h2>Sessions</h2>
-    <p>Browsers that are signed in as you. One that is not used for two hours is signed out by itself.</p>
-    ${table(
-      'Sessions',
-      ['Browser', 'From', 'Last used', ''],
-      all.map(({ id, agent, ip, createdAt, lastUsedAt }) => [
-        [browserOf(agent), html` <span class="soft">since ${moment(createdAt)}</span>`],
-        ip,
-        moment(lastUsedAt),
-        id === session.id ? tag('this one', 'ok') : press('end', 'End it', id),
-      ]),
-    )}
-    ${all.length > 1 && html`<p class="pages">${press('others', 'End all others')}</p>`}
-  </section>`;
-}
-
-/** A browser's name out of its User-Agent, by which a person knows it again. */
-function browserOf(agent: string): string {
-  const browser = /(Firefox|Edg|OPR|Chrome|Safari|curl)\/(\d+)/.exec(agent.replace(/Chrome(?=.* (?:Edg|OPR)\/)/, ''));
-  const system = /(Windows|Android|iPhone|iPad|Macintosh|Linux)/.exec(agent)?.[1];
-  const name = { Edg: 'Edge', OPR: 'Opera' }[browser?.[1] ?? ''] ?? browser?.[1];
-  if (name === undefined) return agent === '' ? 'Unknown' : agent.slice(0, 60);
-  return system === undefined ? name : `${name} on ${system === 'Macintosh' ? 'a Mac' : system}`;
 }

@@ -77,8 +77,10 @@ function textOf(value: Given[string]): string {
   return typeof value === 'object' ? (value ?? []).join(' ') : String(value ?? '');
 }
 
+/** What an operation says of a field, as a sentence that can stand alone. */
 function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? '' : '.'}`;
+  const whole = /^(?:is|has|must|may|cannot) /.test(text) ? `This ${text}` : text;
+  return `${whole.slice(0, 1).toUpperCase()}${whole.slice(1)}${/[.?!]$/.test(whole) ? '' : '.'}`;
 }
 
 /** What a form of this act stands filled with. */

@@ -26,6 +26,12 @@ export function tag(text: string, look: 'ok' | 'warn' | 'bad' | '' = ''): Html {
   return html`<span class="tag ${look}">${text}</span>`;
 }
 
+/** A mail address, which breaks behind its @ when it has to. */
+export function address(text: string): Part {
+  const at = text.lastIndexOf('@') + 1;
+  return at === 0 ? text : html`${text.slice(0, at)}<wbr />${text.slice(at)}`;
+}
+
 /** A page's own head: what it is, and what for. */
 export function head(title: Part, about?: Part, beside?: Part): Html {
   return html`<div class="head">

@@ -13,10 +13,20 @@ import { frontPage } from './front-page.ts';
 import { isOwnForm } from './guard.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
+import { proofRoutes } from './proof-pages.ts';
 import { resetRoutes } from './reset-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
 
-const ROUTES = [signInRoutes, claimRoutes, inviteRoutes, resetRoutes, accountRoutes, billingRoutes, organizationRoutes];
+const ROUTES = [
+  proofRoutes,
+  signInRoutes,
+  claimRoutes,
+  inviteRoutes,
+  resetRoutes,
+  accountRoutes,
+  billingRoutes,
+  organizationRoutes,
+];
 
 const LARGEST_FORM = 64 * 1024;
 

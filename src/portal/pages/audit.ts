@@ -1,7 +1,7 @@
 import type { listAuditEvents } from '../../operations/organization/audit.ts';
 import { html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
-import { cursorOf, empty, head, moment, nextPage, table, tag } from '../parts.ts';
+import { address, cursorOf, empty, head, moment, nextPage, table, tag } from '../parts.ts';
 import { type Answer, read, type Visit } from '../visit.ts';
 
 type Event = Answer<typeof listAuditEvents>['events'][number];
@@ -52,7 +52,7 @@ export function eventTable(all: readonly Event[]): Part {
     all.map((one) => [
       moment(one.at),
       [
-        one.actorName === '' ? one.actor : one.actorName,
+        address(one.actorName === '' ? one.actor : one.actorName),
         html` <span class="soft">${WAYS[one.way] ?? one.way}${one.ip !== '' && `, ${one.ip}`}</span>`,
       ],
       [words(one.operation), one.target !== '' && html` <span class="soft">${one.target}${detail(one)}</span>`],

@@ -2,7 +2,7 @@ import type { listEmailForwarders } from '../../operations/sending/forwarders.ts
 import { checks, field } from '../forms.ts';
 import { html, type Part } from '../html.ts';
 import { acting, filledFor, type Page, sheet, type State, sure } from '../page.ts';
-import { cursorOf, empty, head, nextPage, table, tag } from '../parts.ts';
+import { address, cursorOf, empty, head, nextPage, table, tag } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 
 type Forwarder = Answer<typeof listEmailForwarders>['forwarders'][number];
@@ -49,8 +49,8 @@ export function forwarderTable(visit: Visit, all: readonly Forwarder[]): Part {
     'Forwards',
     ['Mail for', 'Goes to', 'Here', ''],
     all.map(({ id, sourceAddress, destinationAddress, mode, keepLocalCopy }) => [
-      sourceAddress,
-      destinationAddress,
+      address(sourceAddress),
+      address(destinationAddress),
       mode === 'forward_only' ? tag('no mailbox') : tag(keepLocalCopy ? 'a copy stays' : 'no copy'),
       can(visit, 'remove_email_forwarder') &&
         sure(visit, 'remove', {

@@ -4,7 +4,7 @@ import type { provisionEmail } from '../../operations/mailboxes/provision.ts';
 import { field, select } from '../forms.ts';
 import { html, type Part } from '../html.ts';
 import { acting, filledFor, type Page, sheet, type State } from '../page.ts';
-import { bytes, cursorOf, empty, head, nextPage, table, tag } from '../parts.ts';
+import { address, bytes, cursorOf, empty, head, nextPage, table, tag } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 
 export type Mailbox = Answer<typeof listEmails>['mailboxes'][number];
@@ -82,7 +82,7 @@ export function mailboxTable({ base }: Visit, all: readonly Mailbox[]): Part {
     ['Address', 'Mail', 'Size', 'Services'],
     all.map((one) => [
       [
-        html`<a href="${base}/mailboxes/${one.id}">${one.address}</a>`,
+        html`<a href="${base}/mailboxes/${one.id}">${address(one.address)}</a>`,
         one.displayName !== null && html` <span class="soft">${one.displayName}</span>`,
       ],
       mailboxStatus(one),

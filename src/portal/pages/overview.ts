@@ -5,7 +5,7 @@ import type { listEmailForwarders } from '../../operations/sending/forwarders.ts
 import type { listServicesOf } from '../../operations/services/services.ts';
 import { type Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
-import { empty, head, table } from '../parts.ts';
+import { address, empty, head, table } from '../parts.ts';
 import { read, type Visit } from '../visit.ts';
 import { eventTable, newest } from './audit.ts';
 import { domainTable } from './domains.ts';
@@ -27,19 +27,20 @@ export const overview: Page = {
   },
   acts: {},
   async show(visit) {
-    return html`${head(visit.membership.name)} ${address(visit)} ${await waiting(visit)} ${await domains(visit)}
+    return html`${head(visit.membership.name)} ${unproven(visit)} ${await waiting(visit)} ${await domains(visit)}
     ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)} ${await activity(visit)}`;
   },
 };
 
-function address({ visitor: { person } }: Visit): Part {
+function unproven({ visitor: { person } }: Visit): Part {
   return (
     !person.addressProven &&
     person.password !== null &&
     html`<div class="note warn">
       <p>
-        <strong>${person.email} is not proved yet.</strong> Open the claim link that was mailed to it: until then a
-        forgotten password cannot be replaced by mail.
+        <strong>${person.email} is not proved yet.</strong> Until it is, a forgotten password cannot be replaced by
+        mail.
+        <a href="/account">Prove it</a>
       </p>
     </div>`
   );
@@ -97,7 +98,7 @@ async function services(visit: Visit): Promise<Part> {
 async function forwards(visit: Visit): Promise<Part> {
   const listed = await read<typeof listEmailForwarders>(visit, 'list_email_forwarders', FEW);
   if (listed === undefined || listed.forwarders.length === 0) return undefined;
-  const rows = listed.forwarders.map((one) => [one.sourceAddress, one.destinationAddress]);
+  const rows = listed.forwarders.map((one) => [address(one.sourceAddress), address(one.destinationAddress)]);
   return part(visit, 'Forwarding', '/forwarding', table('Forwards', ['Mail for', 'Goes to'], rows));
 }
 

@@ -1,7 +1,7 @@
 import type { listQueueItems } from '../../operations/queue/list.ts';
 import { html, type Part } from '../html.ts';
 import { type Act, acting, type Page, press, sure } from '../page.ts';
-import { acts, bytes, cursorOf, empty, head, moment, nextPage, table, tag } from '../parts.ts';
+import { acts, address, bytes, cursorOf, empty, head, moment, nextPage, table, tag } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 
 type Item = Answer<typeof listQueueItems>['items'][number];
@@ -50,8 +50,8 @@ function queueTable(visit: Visit, all: readonly Item[]): Part {
     'Queue',
     ['To', 'From', 'State', 'Since', ''],
     all.map((one) => [
-      one.to,
-      [one.from === '' ? 'a bounce' : one.from, html` <span class="soft">${bytes(one.bytes)}</span>`],
+      address(one.to),
+      [one.from === '' ? 'a bounce' : address(one.from), html` <span class="soft">${bytes(one.bytes)}</span>`],
       [
         one.state === 'held' ? tag('held', 'warn') : tag(one.attempts === 0 ? 'waiting' : 'tried again soon'),
         html` <span class="soft">${one.explanation}</span>`,

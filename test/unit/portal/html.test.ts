@@ -72,7 +72,7 @@ test('a refusal stands beside the field that it names, and above the form when i
   const given = { name: 'n', mailboxIds: ['a', 'b'], gone: undefined };
   expect(filledOf(given, refusal)).toEqual({
     values: { name: 'n', mailboxIds: 'a b', gone: '' },
-    errors: { mailboxIds: 'Is past.' },
+    errors: { mailboxIds: 'This is past.' },
   });
   expect(filledOf({ name: 'n' }, refusal)).toEqual({ values: { name: 'n' }, errors: {}, problem: 'create: no.' });
 });

@@ -83,5 +83,6 @@ export function sendNotice(
   const body = html`<h1>${notice.title}</h1>
     <p>${notice.text}</p>
     <p><a class="button" href="${notice.href}">${notice.link}</a></p>`;
-  return send(asked, narrowPage({ title: notice.title, body }), status, asked.request.url.includes('token='));
+  const fromLink = asked.request.url.includes('token=');
+  return send(asked, narrowPage({ title: notice.title, body, fromLink }), status, fromLink);
 }

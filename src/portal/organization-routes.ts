@@ -35,8 +35,10 @@ function isFor(visit: Visit, page: Page): boolean {
   return can(visit, page.needs) && !(page.notForMembers === true && visit.membership.role === 'member');
 }
 
+/** Where the request leads, below this host whatever its first line said. */
 function pathname({ request }: Asked): string {
-  return request.url.split('?', 1)[0] ?? '/';
+  const path = request.url.split('?', 1)[0] ?? '';
+  return path.startsWith('/o/') ? path : '/';
 }
 
 export function missing(asked: Asked): FastifyReply {

@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
@@ -211,6 +216,23 @@ describe('sessions', () => {
   });
 });
 
+describe('over TLS', () => {
+  test('the cookie is bound to this host, and to TLS', async () => {
+    const options = {
+      method: 'POST',
+      rejectUnauthorized: false,
+      headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    };
+    const asked = request(`https://127.0.0.1:${box.port('https')}/login`, options);
+    asked.end(new URLSearchParams({ email: 'ada@example.test', password: OWNER_PASSWORD }).toString());
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^__Host-mailstead=[0-9a-f]{48}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+  });
+});
+
 describe('forms of other sites', () => {
   const rename = { do: 'rename', name: 'Stolen' };
   const name = async () => (await tool(base, 'get_organization', {}, acme.token)).text;
@@ -405,4 +427,19 @@ describe('an organization', () => {
     await visitor.act(path, 'unfreeze', { organization: other.id });
     expect((await other.owner.get(other.path)).status).toBe(200);
   });
+});
+
+test('no secret of a person lies in the data directory', () => {
+  const files = readdirSync(box.dataDir, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => readFileSync(join(one.parentPath, one.name)));
+  expect(files.length).toBeGreaterThan(1);
+  for (const { owner, claimToken } of [acme, other]) {
+    for (const secret of [owner.secret, claimToken, OWNER_PASSWORD]) {
+      expect(files.some((bytes) => bytes.includes(secret))).toBe(false);
+      expect(files.some((bytes) => bytes.includes(Buffer.from(secret, 'hex')) && /^[0-9a-f]+$/.test(secret))).toBe(
+        false,
+      );
+    }
+  }
 });

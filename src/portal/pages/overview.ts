@@ -27,10 +27,21 @@ export const overview: Page = {
   },
   acts: {},
   async show(visit) {
-    return html`${head(visit.membership.name)} ${unproven(visit)} ${await waiting(visit)} ${await domains(visit)}
-    ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)} ${await activity(visit)}`;
+    return html`${head(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${await waiting(visit)}
+    ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)}
+    ${await activity(visit)}`;
   },
 };
+
+/** Who came by a link that signs in once would not get in again. */
+function noPassword({ visitor: { person } }: Visit): Part {
+  return (
+    person.password === null &&
+    html`<div class="note">
+      <p><strong>You have no password yet.</strong> <a href="/account">Set one</a>, to sign in again without a link.</p>
+    </div>`
+  );
+}
 
 function unproven({ visitor: { person } }: Visit): Part {
   return (

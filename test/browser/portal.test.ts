@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createTransport } from 'nodemailer';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
@@ -127,6 +128,40 @@ describe('names that want to be script', () => {
       await clean(page, `account ${name}`);
       await watched.context.clearCookies();
     }
+    expect(watched.wrong).toEqual([]);
+    await watched.context.close();
+  });
+
+  test('are text in held mail: subject, author, text, file name and recipient', async () => {
+    const { owner, token, path } = await ownedOrganization(base, 'Letters', 'letters@example.test');
+    await tool(base, 'add_email_domain', { domain: 'letters.test' }, token);
+    await tool(base, 'verify_email_domain', { domain: 'letters.test' }, token);
+    await tool(base, 'provision_email', { domain: 'letters.test', localPart: 'me' }, token);
+    const { body } = await tool(base, 'reveal_email_credentials', { address: 'me@letters.test' }, token);
+    const { password: pass } = body['imap'] as { password: string };
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port: box.port('submissions'),
+      secure: true,
+      auth: { user: 'me@letters.test', pass },
+      tls: { rejectUnauthorized: false },
+    });
+    for (const subject of PAYLOADS) {
+      const from = { name: subject, address: 'me@letters.test' };
+      const content = { text: subject, html: subject, attachments: [{ filename: subject, content: 'x' }] };
+      await transport.sendMail({ from, to: '"<svg/onload=pwned()>"@remote.example', subject, ...content });
+    }
+    const watched = await watchedPage(browser, base, { bypassCSP: true });
+    await signedInAs(watched, base, owner.secret);
+    const { items } = (await tool(base, 'list_queue', { limit: 100 }, token)).body as { items: { queueId: string }[] };
+    expect(items).toHaveLength(PAYLOADS.length);
+    for (const [i, { queueId }] of items.entries()) {
+      await watched.page.goto(`${base}${path}/queue/${queueId}`);
+      await clean(watched.page, `mail ${PAYLOADS[i]}`);
+      expect(await watched.page.getByRole('heading', { level: 1 }).textContent()).toBe(PAYLOADS[i]);
+    }
+    await watched.page.goto(`${base}${path}/queue`);
+    await clean(watched.page, 'queue');
     expect(watched.wrong).toEqual([]);
     await watched.context.close();
   });

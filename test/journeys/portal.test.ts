@@ -328,14 +328,26 @@ describe('an organization', () => {
       tls: { rejectUnauthorized: false },
     });
     const to = ['one@remote.example', 'two@remote.example'];
-    await transport.sendMail({ from: 'anna@acme.test', to, subject: 'Held', text: 'x' });
+    const text = 'Dear <script>you</script>,\nit waits.';
+    const attachments = [{ filename: 'plan.pdf', content: 'x' }];
+    await transport.sendMail({ from: 'anna@acme.test', to, subject: 'Held für Sie', text, attachments });
     const path = `${acme.path}/queue`;
     const { items } = (await tool(base, 'list_queue', {}, acme.token)).body as {
       items: { queueId: string; to: string }[];
     };
     const idOf = (address: string): string => items.find((one) => one.to === address)?.queueId ?? '';
-    expect((await acme.owner.get(path)).text).toContain('one@remote.example');
-    expect((await other.owner.get(`${other.path}/queue`)).text).not.toContain('one@remote.example');
+    expect((await acme.owner.get(path)).text).toContain(`${path}/${idOf(to[0] ?? '')}"`);
+    const mail = (await acme.owner.get(`${path}/${idOf(to[0] ?? '')}`)).text;
+    for (const said of [
+      'Held für Sie',
+      'Dear &lt;script&gt;you&lt;/script&gt;,\nit waits.',
+      'plan.pdf',
+      'local mode',
+    ]) {
+      expect(mail).toContain(said);
+    }
+    expect((await other.owner.get(`${other.path}/queue/${idOf(to[0] ?? '')}`)).status).toBe(404);
+    expect((await other.owner.get(`${other.path}/queue`)).text).toContain('Nothing waits');
     expect(leads(await other.owner.act(`${other.path}/queue`, 'cancel', { queueId: idOf(to[0] ?? '') }))).toBe('422 ');
     expect(leads(await acme.owner.act(path, 'cancel', { queueId: idOf(to[0] ?? '') }))).toBe(
       `303 ${path}?done=cancelled`,
@@ -343,7 +355,7 @@ describe('an organization', () => {
     expect(leads(await acme.owner.act(path, 'release', { queueId: idOf(to[1] ?? '') }))).toBe(
       `303 ${path}?done=released`,
     );
-    expect((await acme.owner.get(path)).text).not.toContain('one@remote.example');
+    expect((await acme.owner.get(path)).text).not.toContain(`${path}/${idOf(to[0] ?? '')}"`);
   });
 
   test('a person is invited by mail, joins as member, and sees only mailboxes of their own', async () => {

@@ -11,6 +11,7 @@ import { organizations } from './organizations.ts';
 import { overview } from './overview.ts';
 import { queue } from './queue.ts';
 import { service } from './service.ts';
+import { queuedMail } from './queued-mail.ts';
 import { services } from './services.ts';
 import { settings } from './settings.ts';
 import { tokens } from './tokens.ts';
@@ -24,6 +25,7 @@ export const PAGES: readonly Page[] = [
   mailbox,
   forwarders,
   queue,
+  queuedMail,
   tokens,
   apiKeys,
   services,

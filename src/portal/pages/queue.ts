@@ -4,14 +4,21 @@ import { type Act, acting, type Page, press, sure } from '../page.ts';
 import { acts, address, bytes, cursorOf, empty, head, moment, nextPage, table, tag } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 
-type Item = Answer<typeof listQueueItems>['items'][number];
+export type Item = Answer<typeof listQueueItems>['items'][number];
 
 const steer = (what: string, said: string): Act =>
   acting(
     `${what}_queue_item`,
     (fields) => ({ queueId: fields.text('queueId') }),
-    () => ({ kind: 'done', said }),
+    (_result, visit) => ({ kind: 'done', said, to: `${visit.base}/queue` }),
   );
+
+export const STEERING: Readonly<Record<string, Act>> = {
+  release: steer('release', 'released'),
+  retry: steer('retry', 'retried'),
+  hold: steer('hold', 'held'),
+  cancel: steer('cancel', 'cancelled'),
+};
 
 export const queue: Page = {
   path: '/queue',
@@ -24,12 +31,7 @@ export const queue: Page = {
     held: 'It is held until you release it.',
     cancelled: 'It was taken out of the queue, and is never sent.',
   },
-  acts: {
-    release: steer('release', 'released'),
-    retry: steer('retry', 'retried'),
-    hold: steer('hold', 'held'),
-    cancel: steer('cancel', 'cancelled'),
-  },
+  acts: STEERING,
   async show(visit, state) {
     const page = cursorOf(state.query);
     const listed = await read<typeof listQueueItems>(visit, 'list_queue', page);
@@ -50,7 +52,7 @@ function queueTable(visit: Visit, all: readonly Item[]): Part {
     'Queue',
     ['To', 'From', 'State', 'Since', ''],
     all.map((one) => [
-      address(one.to),
+      html`<a href="${visit.base}/queue/${one.queueId}">${address(one.to)}</a>`,
       [one.from === '' ? 'a bounce' : address(one.from), html` <span class="soft">${bytes(one.bytes)}</span>`],
       [
         one.state === 'held' ? tag('held', 'warn') : tag(one.attempts === 0 ? 'waiting' : 'tried again soon'),
@@ -60,13 +62,14 @@ function queueTable(visit: Visit, all: readonly Item[]): Part {
         moment(one.queuedAt),
         one.nextAttemptAt !== null && html` <span class="soft">next try ${moment(one.nextAttemptAt)}</span>`,
       ],
-      can(visit, 'cancel_queue_item') && steering(visit, one),
+      steering(visit, one),
     ]),
   );
 }
 
-function steering(visit: Visit, { queueId, state, to }: Item): Part {
+export function steering(visit: Visit, { queueId, state, to }: Item): Part {
   const values = { queueId };
+  if (!can(visit, 'cancel_queue_item')) return undefined;
   return acts(
     state === 'held'
       ? press(visit, 'release', 'Release', values)

@@ -21,7 +21,7 @@ export class Library {
     this.#offer = offer;
     this.#modern = createMcpHandler(
       ({ requestInfo }) => this.#server(requestInfo === undefined ? undefined : this.#serving.get(requestInfo)),
-      { legacy: 'reject' },
+      { legacy: 'reject', ...(offer.changes !== undefined && { bus: offer.changes }) },
     );
   }
 
@@ -51,7 +51,9 @@ export class Library {
       ttlMs: 300_000,
       cacheScope: 'private' as const,
     }));
-    server.setRequestHandler('tools/call', async ({ params }) => {
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const own = this.#offer.libraryTool?.(params.name);
+      if (own !== undefined) return (await own(served.caller, params.arguments, context)) as never;
       const outcome = await this.#offer.call(served.caller, params.name, params.arguments, served.trim);
       await served.called(outcome);
       return resultOf(outcome, params.name) as never;

@@ -134,6 +134,7 @@ export class McpDoor {
     const byLibrary = calls && this.#offer.libraryTool?.(String(message.params['name'])) !== undefined;
     if (calls && !byLibrary) return this.#call(exchange);
     if (message.method === 'initialize') return this.#initialize(exchange);
+    if (!byLibrary && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
     const library = await this.#loaded();
     const wantsStream = byLibrary && (request.header('accept') ?? '').includes('text/event-stream');
     const response = await library.legacy(webRequest(request), message, this.#served(exchange), wantsStream);

@@ -1,5 +1,6 @@
 import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
+import { operations } from '../operations/loaded.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
@@ -34,8 +35,7 @@ const INSTRUCTIONS =
 
 /** The product's offer: the catalogue of operations. */
 export function catalogueOffer(world: World): Offer {
-  const find = async (name: string): Promise<Operation | undefined> =>
-    (await import('../operations/catalogue.ts')).findOperation(name);
+  const find = async (name: string): Promise<Operation | undefined> => (await operations()).findOperation(name);
   return {
     instructions: INSTRUCTIONS,
     capabilities: { tools: {} },
@@ -45,7 +45,7 @@ export function catalogueOffer(world: World): Offer {
       const operation = await find(name);
       if (operation === undefined) return { kind: 'unknown' };
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
-      const { perform } = await import('../operations/perform.ts');
+      const { perform } = await operations();
       const outcome = await perform(world, operation, caller, args);
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;

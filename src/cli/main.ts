@@ -51,13 +51,15 @@ const OPTIONS = {
   actions: { type: 'string' },
   org: { type: 'string' },
   markdown: { type: 'boolean' },
+  url: { type: 'string' },
+  'token-file': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
 
 /** Options that only some words understand. */
-const OWN = ['password-stdin', 'actions', 'org', 'markdown'] as const satisfies (keyof Options)[];
+const OWN = ['password-stdin', 'actions', 'org', 'markdown', 'url', 'token-file'] as const satisfies (keyof Options)[];
 
 interface Values extends Options {
   'env-file'?: string[] | undefined;

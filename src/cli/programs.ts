@@ -1,4 +1,4 @@
-import { misused, say } from './say.ts';
+import { complain, DONE, FAILED, misused, say, WRONG_USE } from './say.ts';
 import type { Options, Words } from './verb.ts';
 
 /** What a program is given to run. */
@@ -12,7 +12,7 @@ export interface Start {
   /** What authenticates a client; no setting, so not in `env`. */
   token: string | undefined;
   /** Undefined: it cannot be known, and that was said. */
-  dataDir(): string | undefined;
+  dataDir: () => string | undefined;
 }
 
 /** Something that this process does itself, without asking a running server first. Parts are loaded at first use. */
@@ -29,7 +29,7 @@ const serve: Program = {
     // Only now: a verb need not wait for the whole server to load.
     const main = await import('../main.ts');
     await main.serve(argv, env);
-    return 0;
+    return DONE;
   },
 };
 
@@ -45,5 +45,28 @@ const tools: Program = {
   },
 };
 
+const mcp: Program = {
+  words: 'mcp',
+  usage: '[--url URL] [--token-file FILE]',
+  about: 'Speak MCP on standard input and output, for local agents; the token may be in MAILSTEAD_TOKEN',
+  options: ['url', 'token-file'],
+  async run({ args, options, token, dataDir }) {
+    if (args.length > 0) return misused(mcp);
+    const [{ placeOf, placeOfServer }, { bridgeStdio, tokenIn }] = await Promise.all([
+      import('../bridge/place.ts'),
+      import('../bridge/stdio.ts'),
+    ]);
+    const file = options['token-file'];
+    const secret = file === undefined ? token : tokenIn(file);
+    if (typeof secret === 'object') return complain(secret.problem, FAILED);
+    const directory = options.url === undefined ? dataDir() : '';
+    if (directory === undefined) return WRONG_USE;
+    const place = options.url === undefined ? await placeOfServer(directory) : placeOf(options.url);
+    if ('problem' in place) return complain(place.problem, options.url === undefined ? FAILED : WRONG_USE);
+    await bridgeStdio(place, secret);
+    return DONE;
+  },
+};
+
 /** In the order of the help. */
-export const PROGRAMS: readonly Program[] = [serve, tools];
+export const PROGRAMS: readonly Program[] = [serve, tools, mcp];

@@ -16,7 +16,7 @@ export const status = operation({
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.looseObject({ version: z.string(), pid: z.number() }),
-  async run({ store, clock, startedAt, settings, ports, failing }) {
+  async run({ store, clock, startedAt, settings, baseUrl, ports, failing }) {
     const [domains, accounts, queue] = await Promise.all([
       store.read(listDomains, undefined),
       store.read(listAccounts, undefined),
@@ -26,7 +26,9 @@ export const status = operation({
       version: version(),
       mode: settings.live ? 'live' : 'local',
       hostname: settings.hostname,
+      baseUrl: baseUrl(),
       startedAt,
+      listen: settings.listen,
       listeners: ports(),
       failing: failing(),
       pid: process.pid,

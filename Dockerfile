@@ -6,6 +6,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 COPY bin bin
 COPY config config
+COPY docs docs
 COPY mail mail
 COPY src src
 

@@ -15,7 +15,6 @@ import { StoreIntake } from '../mail/receiver/store-intake.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
 import { type Relay, startRelay } from '../mail/relay/relay.ts';
 import { StoreQueue } from '../mail/relay/store-queue.ts';
-import { OPERATOR, tenantOf } from '../mail/store/account.ts';
 import { openKeyFile } from '../mail/store/key-file.ts';
 import type { SecretBox } from '../mail/store/secrets.ts';
 import { queueDepth } from '../mail/store/queue.ts';
@@ -34,6 +33,7 @@ import { dnsHosts, httpListeners, imapListeners, smtpListeners } from './listene
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
 import { seed, type Seeded } from './seed.ts';
+import { senderOf } from './sending/allowance.ts';
 import { Runner } from './services/runner.ts';
 import { createTlsSource, type TlsSource } from './tls/context.ts';
 import { LastUsed } from './tokens/last-used.ts';
@@ -183,6 +183,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
   return {
     ...inside,
     limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
+    certificate: () => ({ pem: inside.tls.pair.cert, selfSigned: inside.tls.selfSigned }),
     startedAt: clock(),
     baseUrl,
     ports,
@@ -200,7 +201,7 @@ function openReceiver({ settings, store, hold, queue, logins, tls, exempt, local
   const intake = new StoreIntake({
     store,
     hold,
-    tenantOf: async (account) => (await store.read(tenantOf, { account })) ?? OPERATOR,
+    senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,
   });

@@ -8,6 +8,7 @@ import { MAILBOXES } from './mailboxes/parts-commands.ts';
 import { MCP } from './mcp/parts-commands.ts';
 import { applianceMigrations } from './migrations.ts';
 import { freezeOrganization, renameOrganization, seedOperator } from './organizations/commands.ts';
+import { removeOrganization } from './organizations/removal-commands.ts';
 import { PEOPLE } from './people/parts-commands.ts';
 import { SENDING } from './sending/parts-commands.ts';
 import { SERVICES } from './services/parts-commands.ts';
@@ -28,6 +29,7 @@ export function storeParts(): ThreadParts {
     addToken,
     freezeOrganization,
     noteAudit,
+    removeOrganization,
     renameOrganization,
     revokeToken,
     seedOperator,

@@ -1,4 +1,6 @@
 import type { MessageIndex } from '../message/index-types.ts';
+import { addressKey, parseAddress } from '../message/address.ts';
+import { type Allowance, type OverAllowance, takeAllowance } from '../store/allowance.ts';
 import { addBlob } from '../store/blob.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
@@ -30,12 +32,33 @@ export interface Outgoing {
   index: MessageIndex;
 }
 
-/** Takes a submission: entries for those who are here, queue rows for the others, one commit. */
-export const submit = command('submit', async (tx, mail: Outgoing, stamp): Promise<{ queued: number[] }> => {
-  return { queued: await send(tx, mail, stamp) };
-});
+/**
+ * Takes a submission: entries for those who are here, queue rows for the others, one commit. What is over the sender's
+ * allowance is not taken, and leaves nothing.
+ */
+export const submit = command(
+  'submit',
+  async (
+    tx,
+    mail: Outgoing & { allowance: Allowance | null },
+    stamp,
+  ): Promise<{ kind: 'taken'; queued: number[] } | OverAllowance> => {
+    const { tenant, allowance } = mail;
+    const over =
+      allowance === null ? undefined : await takeAllowance(tx, { tenant, allowance, recipients: keysOf(mail) }, stamp);
+    return over ?? { kind: 'taken', queued: await send(tx, mail, stamp) };
+  },
+);
 
-/** The body of {@link submit}, for commands that send something as part of their own work. */
+function keysOf({ here, elsewhere }: Outgoing): string[] {
+  const texts = [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)];
+  return texts.map((text) => {
+    const address = parseAddress(text);
+    return address === undefined ? text : addressKey(address);
+  });
+}
+
+/** The body of {@link submit} without a limit, for commands that send something as part of their own work. */
 export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<number[]> {
   const blob = await addBlob(tx, newBlob(mail));
   for (const delivery of mail.here) await deliverTo(tx, delivery, blob, mail.index, stamp);

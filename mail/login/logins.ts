@@ -20,7 +20,7 @@ import { DerivationGate, saltedPassword, verifierOf } from './verifier.ts';
 import type { Derivation, Verifier } from './verifier.ts';
 
 /** Every failure is answered this late, in ms. */
-export const FAILURE_DELAY = 2000;
+const FAILURE_DELAY = 2000;
 
 export interface LoginOptions {
   credentials: CredentialSource;

@@ -5,7 +5,7 @@ import type { ClientFinal, ClientFirst } from './scram.ts';
 import type { LoginOutcome, SaslExchange, SaslStep } from './types.ts';
 
 /** Octets of one decoded response. RFC 4954 4.9 allows 12,288 characters of base64. */
-export const RESPONSE_LIMIT = 12_288;
+const RESPONSE_LIMIT = 12_288;
 
 /** Who checks what a mechanism was told. Bound to the peer, so that a mechanism knows neither doors nor counters. */
 export interface Judge {

@@ -110,7 +110,7 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string {
 }
 
 /** UTF-8 when it is valid UTF-8, else windows-1252: what text without a trustworthy charset turns out to be. */
-export function guessCharset(buffer: Buffer): string {
+function guessCharset(buffer: Buffer): string {
   if (isAscii(buffer)) return buffer.toString('latin1');
   return isUtf8(buffer) ? buffer.toString('utf8') : decodeWindows1252(buffer);
 }

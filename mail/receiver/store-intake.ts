@@ -7,10 +7,12 @@ import { lookupKeys, route } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { ownsAddress } from '../store/account.ts';
+import type { Allowance } from '../store/allowance.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import { pausedText } from './answer.ts';
+import { overText } from './over-text.ts';
 import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
 
 /** RFC 5321 6.3 asks for at least 100. */
@@ -20,7 +22,8 @@ export interface StoreIntakeOptions {
   store: MailStore;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
-  tenantOf(account: number): Promise<number>;
+  /** For whom an account sends, and how much that may be; null: no limit. */
+  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
@@ -92,7 +95,7 @@ abstract class IncomingMessage {
 
   /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
   protected async commit(
-    write: (blob: CrossingBlob, index: MessageIndex) => Promise<unknown>,
+    write: (blob: CrossingBlob, index: MessageIndex) => Promise<Refusal | undefined>,
   ): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
     const index = this.#indexer.end();
@@ -103,9 +106,10 @@ abstract class IncomingMessage {
     if (this.#noRoom !== undefined) return busy(this.#noRoom);
     try {
       const blob = await this.#finished();
-      await write(crossing(blob), index);
-      if ('file' in blob) store.files.settled(blob.file);
-      return undefined;
+      const refusal = await write(crossing(blob), index);
+      if (refusal !== undefined) this.abort();
+      else if ('file' in blob) store.files.settled(blob.file);
+      return refusal;
     } catch (error) {
       // Only a clear refusal proves that no row names the file. After anything else the transaction may be on disk;
       // the sweep of the next start knows.
@@ -149,7 +153,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
 
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
     const { id, sender, peer } = this.envelope;
-    const refusal = await this.commit((blob, index) => {
+    const refusal = await this.commit(async (blob, index) => {
       const accepted: Accepted = {
         trace: id,
         sender: sender === undefined ? '' : formatAddress(sender),
@@ -158,7 +162,8 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
         index,
         ...blob,
       };
-      return this.intake.options.store.write(deliver, accepted);
+      await this.intake.options.store.write(deliver, accepted);
+      return undefined;
     });
     return refusal ?? { kind: 'accepted' };
   }
@@ -211,13 +216,13 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     return undefined;
   }
 
-  async #submit(blob: CrossingBlob, index: MessageIndex): Promise<void> {
+  async #submit(blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid } = this.envelope;
     const { store, hold } = this.intake.options;
-    const outgoing: Outgoing = {
+    const outgoing: Outgoing & { allowance: Allowance | null } = {
       trace: id,
       account: this.#login.account,
-      tenant: await this.intake.options.tenantOf(this.#login.account),
+      ...(await this.intake.options.senderOf(this.#login.account)),
       sender: sender === undefined ? '' : formatAddress(sender),
       smtputf8,
       eightBit: body === '8BITMIME',
@@ -230,8 +235,10 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       index,
       ...blob,
     };
-    const { queued } = await store.write(submit, outgoing);
-    if (queued.length > 0) this.intake.options.queued();
+    const done = await store.write(submit, outgoing);
+    if (done.kind === 'over') return overText(done);
+    if (done.queued.length > 0) this.intake.options.queued();
+    return undefined;
   }
 }
 

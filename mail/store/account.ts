@@ -54,12 +54,7 @@ export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp):
 
 export const addAccount = command('add-account', insertAccount);
 
-export async function insertCredential(
-  tx: Write,
-  account: number,
-  credential: NewCredential,
-  now: number,
-): Promise<number> {
+async function insertCredential(tx: Write, account: number, credential: NewCredential, now: number): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO credential (ref, account_id, kind, name, scopes, stored_key, server_key, sealed, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

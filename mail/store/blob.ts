@@ -5,14 +5,10 @@ import { join } from 'node:path';
 import { StoreBusy, type Write } from './engine/types.ts';
 
 /** Up to this many octets a message lives in its row; above, in a file of its own. */
-export const INLINE_LIMIT = 64 * 1024;
+const INLINE_LIMIT = 64 * 1024;
 
 /** Where the octets of a message are, before a command makes a row of it. */
 export type NewBlob = { data: Uint8Array } | { file: string; size: number };
-
-export function blobSize(blob: NewBlob): number {
-  return 'data' in blob ? blob.data.byteLength : blob.size;
-}
 
 export async function addBlob(tx: Write, blob: NewBlob): Promise<number> {
   const { id } =

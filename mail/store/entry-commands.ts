@@ -216,7 +216,7 @@ export function newBlob(input: { data: Uint8Array | null; file: { file: string; 
   throw new Error('a message without bytes');
 }
 
-export async function overQuota(tx: Write, account: number, more: number): Promise<boolean> {
+async function overQuota(tx: Write, account: number, more: number): Promise<boolean> {
   const row = await tx.get(
     `SELECT 1 AS over FROM account WHERE id = ? AND (used_bytes + ? > quota_bytes OR used_count >= quota_count)`,
     account,

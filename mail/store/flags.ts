@@ -1,4 +1,4 @@
-import type { Read, Write } from './engine/types.ts';
+import type { Write } from './engine/types.ts';
 
 export const SEEN = 1;
 export const ANSWERED = 2;
@@ -63,15 +63,6 @@ async function slotOf(tx: Write, account: number, name: string): Promise<number 
   if (slot > LAST_SLOT) return undefined;
   await tx.run('INSERT INTO keyword (account_id, slot, name, lname) VALUES (?, ?, ?, ?)', account, slot, name, lower);
   return slot;
-}
-
-/** Keyword names of an account by slot. */
-export async function keywordNames(rx: Read, account: number): Promise<Map<number, string>> {
-  const rows = await rx.all<{ slot: number; name: string }>(
-    'SELECT slot, name FROM keyword WHERE account_id = ? ORDER BY slot',
-    account,
-  );
-  return new Map(rows.map((row) => [row.slot, row.name]));
 }
 
 /** What a message adds to the counters of its mailbox: IMAP's view and, without \Deleted, JMAP's. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Migration } from './engine/migrate.ts';
 
-const files = ['0001-mail.sql', '0002-domains.sql', '0003-dkim.sql', '0004-address.sql'];
+const files = ['0001-mail.sql', '0002-domains.sql', '0003-dkim.sql', '0004-address.sql', '0005-allowance.sql'];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */
 export function mailMigrations(): Migration[] {

@@ -7,6 +7,7 @@ import { ORGANIZATION } from './organization/index.ts';
 import { QUEUE } from './queue/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
+import { searchDocs } from './support/search-docs.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
 export const CATALOGUE: readonly Operation[] = [
@@ -18,6 +19,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...QUEUE,
   ...SERVICES,
   ...ORGANIZATION,
+  searchDocs,
 ];
 
 const byName = new Map(CATALOGUE.map((one) => [one.name, one]));

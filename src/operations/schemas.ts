@@ -6,8 +6,6 @@ export const Id = (kind: IdKind) =>
   z.string().regex(idPattern(kind), `an id of this kind looks like ${idPattern(kind).source.slice(1, 5)}12`);
 
 /** RFC 3339 in UTC. */
-export const Iso = z.string();
-
 export const isoOf = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoOf(ms));
 

@@ -32,6 +32,8 @@ export interface World {
   readonly baseUrl: () => string;
   /** Ports that were really opened. */
   readonly ports: () => Readonly<Partial<Record<string, number>>>;
+  /** What every door shows. */
+  readonly certificate: () => { pem: string; selfSigned: boolean };
   readonly startedAt: number;
   /** Names of readiness checks that fail now. */
   readonly failing: () => string[];

@@ -10,7 +10,7 @@ export interface NewOrganization {
 }
 
 /** Every organization starts with one. */
-export const FIRST_PROJECT = 'Default';
+const FIRST_PROJECT = 'Default';
 
 /** Makes an organization with its first project; the slug gets a number when it is taken. */
 export async function insertOrganization(
@@ -98,11 +98,6 @@ export const findOrganization = query(
   },
 );
 
-export const listOrganizations = query('list-organizations', async (rx): Promise<Organization[]> => {
-  const rows = await rx.all<Columns>('SELECT * FROM organization ORDER BY id');
-  return rows.map(organizationOf);
-});
-
 function organizationOf(row: Columns): Organization {
   return {
     id: row.id,
@@ -143,6 +138,28 @@ export const renameOrganization = command(
   },
 );
 
+const FROZEN = 'the organization is frozen';
+
+/** What it had queued waits too: nothing of it may work. */
+async function holdQueue(tx: Write, tenant: number): Promise<void> {
+  await tx.run(
+    `UPDATE queue SET state = 1, held_because = ? WHERE state = 0
+       AND submission_id IN (SELECT id FROM submission WHERE tenant = ?)`,
+    FROZEN,
+    tenant,
+  );
+}
+
+async function releaseQueue(tx: Write, tenant: number, now: number): Promise<void> {
+  await tx.run(
+    `UPDATE queue SET state = 0, held_because = NULL, next_at = ? WHERE state = 1 AND held_because = ?
+       AND submission_id IN (SELECT id FROM submission WHERE tenant = ?)`,
+    now,
+    FROZEN,
+    tenant,
+  );
+}
+
 /** Stops an organization, or lets it go on. Answers its accounts, whose sessions must end. */
 export const freezeOrganization = command(
   'freeze-organization',
@@ -157,6 +174,7 @@ export const freezeOrganization = command(
       input.id,
     );
     if (changes === 0) return { kind: 'missing' };
+    await (input.frozen ? holdQueue(tx, input.id) : releaseQueue(tx, input.id, stamp.now));
     const accounts = await tx.all<{ id: number }>(
       'UPDATE account SET state = ? WHERE tenant = ? AND state <> 2 RETURNING id',
       Number(!input.frozen),

@@ -1,4 +1,5 @@
 import { command, type Write } from '../../mail/store/engine/types.ts';
+import { insertProject } from '../organizations/commands.ts';
 
 /** So many may one organization have; it is a list that people read. */
 const MOST_PROJECTS = 200;
@@ -17,13 +18,7 @@ export const createProject = command(
     if ((await tx.get(same, input.organization, input.name)) !== undefined) return { kind: 'exists' };
     const held = await count(tx, 'SELECT count(*) AS n FROM project WHERE organization_id = ?', input.organization);
     if (held >= MOST_PROJECTS) return { kind: 'too-many' };
-    const { id } = await tx.run(
-      'INSERT INTO project (organization_id, name, created_at) VALUES (?, ?, ?)',
-      input.organization,
-      input.name,
-      stamp.now,
-    );
-    return { kind: 'created', id };
+    return { kind: 'created', id: await insertProject(tx, input, stamp) };
   },
 );
 

@@ -23,7 +23,7 @@ export async function ownCertificate(dataDir: string, hostname: string, now: num
 }
 
 /** True when the pair belongs together, is for `hostname` and stays valid for a while. */
-export function isGood(pair: CertificatePair, hostname: string, now: number): boolean {
+function isGood(pair: CertificatePair, hostname: string, now: number): boolean {
   try {
     const certificate = new X509Certificate(pair.cert);
     const fits = certificate.checkPrivateKey(createPrivateKey(pair.key));

@@ -11,7 +11,7 @@ const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 const LONGEST_START_MS = 30_000;
 const LONGEST_STOP_MS = 35_000;
 
-export type Door = 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'http' | 'https';
+export type Door = 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'http' | 'https' | 'dns';
 
 export interface BoxOptions {
   /** Runs live mode under this name, on loopback all the same. */

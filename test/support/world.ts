@@ -12,6 +12,7 @@ import { seedOperator } from '../../src/organizations/commands.ts';
 import { Runner } from '../../src/services/runner.ts';
 import { storeParts } from '../../src/store-parts.ts';
 import { LastUsed } from '../../src/tokens/last-used.ts';
+import { testCertificate } from './certificate.ts';
 import { testStore, type TestStore } from './store.ts';
 
 export interface TestWorld extends AsyncDisposable {
@@ -41,6 +42,7 @@ export async function testWorld(
   const baseUrl = (): string => 'http://127.0.0.1:8080';
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
+  const { cert } = await testCertificate('mail.test');
   const world: World = {
     store: store.store,
     secrets,
@@ -57,6 +59,7 @@ export async function testWorld(
     baseUrl,
     ports,
     runner,
+    certificate: () => ({ pem: cert, selfSigned: true }),
     startedAt: clock() - 60_000,
     failing: () => [],
     revoked: (account, credentials) => events.push(`revoked ${account} ${credentials?.join() ?? 'all'}`),

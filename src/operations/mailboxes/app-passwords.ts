@@ -9,6 +9,7 @@ import {
 } from '../../../mail/store/account.ts';
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { expiryOf } from '../expiry.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
@@ -53,7 +54,7 @@ export const createAppPassword = operation({
       });
     }
     const password = generatePassword();
-    const row = { name, scopes: readOnly ? [...scopes, READ_ONLY] : scopes, expiresAt: future(call, expiresAt) };
+    const row = { name, scopes: readOnly ? [...scopes, READ_ONLY] : scopes, expiresAt: expiryOf(call, expiresAt) };
     const id = await add(call, account, password, row);
     const made = { ...row, id, createdAt: call.clock(), lastUsedAt: null };
     return { appPassword: shown(made), password, secretNotice: SECRET_NOTICE };
@@ -81,15 +82,6 @@ async function add(
     case 'too-many':
       return refuse('conflict', 'The mailbox has 50 passwords: revoke one first.', { resource: 'app password' });
   }
-}
-
-function future(call: Call, text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const at = Date.parse(text);
-  if (at > call.clock()) return at;
-  return refuse('invalid_arguments', 'expiresAt must lie in the future.', {
-    issues: [{ path: 'expiresAt', message: 'is past' }],
-  });
 }
 
 export const listAppPasswordsOf = operation({

@@ -73,6 +73,7 @@ const freezing = (name: string, title: string, frozen: boolean, description: str
       const done = await call.change(freezeOrganization, { id, frozen }, targetOrganizationId);
       if (done.kind === 'missing') return notFound('organization');
       for (const account of done.accounts) call.revoked(account);
+      call.queueChanged();
       return { organizationId: targetOrganizationId, frozen };
     },
   });

@@ -1,3 +1,5 @@
+import { applianceStatus } from '../box/status.ts';
+import { tlsStatus } from '../box/tls.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
@@ -8,12 +10,15 @@ import {
   resendClaimLink,
 } from './members.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
+import { getUsage } from './usage.ts';
 import { listProjects, makeProject } from './projects.ts';
+import { removeWholeOrganization } from './remove.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
 export const ORGANIZATION: readonly Operation[] = [
   getOrganization,
   updateOrganization,
+  getUsage,
   listProjects,
   makeProject,
   listOrganizationMembers,
@@ -24,7 +29,10 @@ export const ORGANIZATION: readonly Operation[] = [
   createAgentToken,
   revokeAgentToken,
   listAuditEvents,
+  applianceStatus,
+  tlsStatus,
   listOrganizations,
   freeze,
   unfreeze,
+  removeWholeOrganization,
 ];

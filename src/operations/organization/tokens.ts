@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { publicId, rowId } from '../../ids.ts';
 import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
+import { expiryOf } from '../expiry.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
@@ -56,7 +57,7 @@ export const createAgentToken = operation({
       actions,
       owner: false,
       createdBy: call.caller.actor,
-      expiresAt: expiryOf(call, input.expiresAt),
+      expiresAt: lifetimeOf(call, input.expiresAt),
     };
     const detail = { actions, prefix: row.shown };
     const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
@@ -95,14 +96,11 @@ async function limitsOf(
   return { project, service, mailboxes };
 }
 
-function expiryOf({ caller, clock }: Call, text: string | undefined): number | null {
-  const own = caller.token?.expiresAt ?? null;
-  if (text === undefined) return own;
-  const at = Date.parse(text);
-  if (at > clock()) return own === null ? at : Math.min(at, own);
-  return refuse('invalid_arguments', 'expiresAt must lie in the future.', {
-    issues: [{ path: 'expiresAt', message: 'is past' }],
-  });
+/** A token outlives none that made it. */
+function lifetimeOf(call: Call, text: string | undefined): number | null {
+  const own = call.caller.token?.expiresAt ?? null;
+  const wanted = expiryOf(call, text);
+  return wanted === null || own === null ? (wanted ?? own) : Math.min(wanted, own);
 }
 
 export const listAgentTokens = operation({

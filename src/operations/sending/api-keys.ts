@@ -4,6 +4,7 @@ import { domainsOf } from '../../../mail/store/domain.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addApiKey, type ApiKey, listApiKeys, revokeApiKey } from '../../sending/key-commands.ts';
 import { makeApiKey, secretHash, shownPart } from '../../tokens/token.ts';
+import { expiryOf } from '../expiry.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
@@ -43,7 +44,7 @@ export const createApiKey = operation({
   async run(call, input) {
     const project = await projectOf(call, input.projectId);
     const allowedDomains = input.allowedDomains === undefined ? null : await ownDomains(call, input.allowedDomains);
-    const expiresAt = input.expiresAt === undefined ? null : laterThanNow(call, input.expiresAt);
+    const expiresAt = expiryOf(call, input.expiresAt);
     const secret = makeApiKey(call.settings.tokenPrefix);
     const row = {
       organization: call.tenant,
@@ -75,14 +76,6 @@ async function ownDomains({ store, tenant }: Call, names: readonly string[]): Pr
         domain: given,
       },
     );
-  });
-}
-
-function laterThanNow(call: Call, text: string): number {
-  const at = Date.parse(text);
-  if (at > call.clock()) return at;
-  return refuse('invalid_arguments', 'expiresAt must lie in the future.', {
-    issues: [{ path: 'expiresAt', message: 'is past' }],
   });
 }
 

@@ -1,0 +1,71 @@
+import { dismissAccount } from '../../mail/store/account-removal.ts';
+import { dropDomain } from '../../mail/store/domain.ts';
+import { command, type Write } from '../../mail/store/engine/types.ts';
+import { steerQueue } from '../../mail/store/queue.ts';
+
+/** Mailboxes of one commit. */
+const SLICE = 100;
+
+/**
+ * Takes a slice of a frozen organization away: mail that it had queued, mailboxes, domains, at last everything else.
+ * Its audit rows stay. Answers what was taken, so that sessions end and programs stop.
+ */
+export const removeOrganization = command(
+  'remove-organization',
+  async (
+    tx,
+    input: { id: number },
+    stamp,
+  ): Promise<{ kind: 'removing' | 'removed'; accounts: number[] } | { kind: 'missing' }> => {
+    const frozen = await tx.get('SELECT 1 AS there FROM organization WHERE id = ? AND frozen_at IS NOT NULL', input.id);
+    if (frozen === undefined) return { kind: 'missing' };
+    const queue = { ids: 'all', what: 'cancel', tenant: input.id, accounts: null } as const;
+    if ((await steerQueue.run(tx, queue, stamp)).changed > 0) return { kind: 'removing', accounts: [] };
+    const accounts = await tx.all<{ id: number }>(
+      'SELECT id FROM account WHERE tenant = ? AND state <> 2 LIMIT ?',
+      input.id,
+      SLICE,
+    );
+    for (const { id } of accounts) await removeMailbox(tx, input.id, id);
+    if (accounts.length > 0) return { kind: 'removing', accounts: accounts.map((row) => row.id) };
+    await removeDomains(tx, input.id);
+    for (const sql of REST) await tx.run(sql, input.id);
+    return { kind: 'removed', accounts: [] };
+  },
+);
+
+async function removeMailbox(tx: Write, tenant: number, account: number): Promise<void> {
+  await dismissAccount(tx, { tenant, account });
+  await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
+}
+
+async function removeDomains(tx: Write, tenant: number): Promise<void> {
+  for (const { id } of await tx.all<{ id: number }>('SELECT id FROM domain WHERE tenant = ?', tenant)) {
+    await dropDomain(tx, id);
+    await tx.run('DELETE FROM domain_setup WHERE domain_id = ?', id);
+  }
+}
+
+/** What hangs on rows of the organization goes before these. A person without any organization left goes last. */
+const REST = [
+  'DELETE FROM service_revision WHERE service_id IN (SELECT id FROM service WHERE organization_id = ?)',
+  'DELETE FROM service_mailbox WHERE service_id IN (SELECT id FROM service WHERE organization_id = ?)',
+  'DELETE FROM service WHERE organization_id = ?',
+  'DELETE FROM recovery WHERE recovery_key_id IN (SELECT id FROM recovery_key WHERE organization_id = ?)',
+  'DELETE FROM recovery_key WHERE organization_id = ?',
+  'DELETE FROM mcp_session WHERE token_id IN (SELECT id FROM token WHERE organization_id = ?)',
+  'DELETE FROM token WHERE organization_id = ?',
+  'DELETE FROM api_key WHERE organization_id = ?',
+  'DELETE FROM webhook WHERE organization_id = ?',
+  'DELETE FROM forwarder WHERE organization_id = ?',
+  'DELETE FROM member_mailbox WHERE organization_id = ?',
+  'DELETE FROM link WHERE organization_id = ?',
+  'DELETE FROM sending_count WHERE tenant = ?',
+  `DELETE FROM session WHERE user_id IN (SELECT user_id FROM member m WHERE organization_id = ?
+     AND NOT EXISTS (SELECT 1 FROM member o WHERE o.user_id = m.user_id AND o.organization_id <> m.organization_id))`,
+  `DELETE FROM user WHERE id IN (SELECT user_id FROM member m WHERE organization_id = ?
+     AND NOT EXISTS (SELECT 1 FROM member o WHERE o.user_id = m.user_id AND o.organization_id <> m.organization_id))`,
+  'DELETE FROM member WHERE organization_id = ?',
+  'DELETE FROM project WHERE organization_id = ?',
+  'DELETE FROM organization WHERE id = ?',
+];

@@ -128,6 +128,16 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
     show: ({ tokenId }: { tokenId: string }) => `${tokenId} is revoked`,
   },
   {
+    words: 'sign-in',
+    usage: '[ADDRESS]',
+    about: "Print a link by which a member of the operator's organization signs in once",
+    ask: asks('create_sign_in_link', ([email, ...more]) =>
+      more.length > 0 ? undefined : email === undefined ? {} : { email },
+    ),
+    show: ({ url, email, expiresAt }: { url: string; email: string; expiresAt: string }) =>
+      `${url}\nfor ${email}, once, until ${expiresAt}`,
+  },
+  {
     words: 'service list',
     usage: '',
     about: 'The services of all organizations, and how they are run',

@@ -48,7 +48,7 @@ const tools: Program = {
 const mcp: Program = {
   words: 'mcp',
   usage: '[--url URL] [--token-file FILE]',
-  about: 'Speak MCP on standard input and output, for local agents; the token may be in MAILSTEAD_TOKEN',
+  about: 'Speak MCP on standard input and output, with the token in MAILSTEAD_TOKEN',
   options: ['url', 'token-file'],
   async run({ args, options, token, dataDir }) {
     if (args.length > 0) return misused(mcp);

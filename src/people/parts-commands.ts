@@ -1,5 +1,12 @@
 import type { Command } from '../../mail/store/engine/types.ts';
 import { inviteMember, removeMember } from './member-commands.ts';
+import { addSignInLink, renewOperatorClaim, welcomeOperator } from './sign-in-commands.ts';
 
 /** What this area writes. */
-export const PEOPLE: readonly Command<never, unknown>[] = [inviteMember, removeMember];
+export const PEOPLE: readonly Command<never, unknown>[] = [
+  addSignInLink,
+  inviteMember,
+  removeMember,
+  renewOperatorClaim,
+  welcomeOperator,
+];

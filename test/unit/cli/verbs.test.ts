@@ -44,6 +44,8 @@ describe('what a verb asks for', () => {
     ['token add', ['ci'], { actions: 'read, logs' }, 'create_agent_token', { name: 'ci', actions: ['read', 'logs'] }],
     ['token list', [], {}, 'list_agent_tokens', {}],
     ['token revoke', ['tok_4'], {}, 'revoke_agent_token', { tokenId: 'tok_4' }],
+    ['sign-in', [], {}, 'create_sign_in_link', {}],
+    ['sign-in', ['me@box.test'], {}, 'create_sign_in_link', { email: 'me@box.test' }],
     ['service list', [], {}, 'list_box_services', {}],
     [
       'service control',
@@ -100,7 +102,7 @@ describe('what a verb asks for', () => {
   test('every verb stands in the table above', () => {
     const words = VERBS.map((one) => one.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(words.length).toBe(20);
+    expect(words.length).toBe(21);
   });
 
   test.each<[string, string[]]>([

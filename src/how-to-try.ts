@@ -59,9 +59,7 @@ function secrets({ settings, seeded, baseUrl }: Facts): string[] {
     seeded.token === undefined
       ? `  token     ${before} another: ${token}`
       : `  token     ${seeded.token}   (shown once; another: ${token})`,
-    seeded.signIn === undefined
-      ? `  sign in   bin/mailstead sign-in${at}   (prints a link)`
-      : `  sign in   ${baseUrl}/auth/sign-in?token=${seeded.signIn}   (once, within a day; another link: bin/mailstead sign-in${at})`,
+    `  sign in   ${baseUrl}/auth/sign-in?token=${seeded.signIn}   (once, within a day; another: bin/mailstead sign-in${at})`,
   ];
 }
 

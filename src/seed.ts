@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { addressKey, parseAddress } from '../mail/message/address.ts';
+import { parseAddress } from '../mail/message/address.ts';
 import { listAccounts, OPERATOR } from '../mail/store/account.ts';
 import { listDomains } from '../mail/store/domain.ts';
 import type { Settings } from '../config/settings.ts';
@@ -7,21 +6,23 @@ import { type AccountContext, provisionAccount } from './accounts/accounts.ts';
 import { onboardDomain } from './domains/domains.ts';
 import { BOX } from './letters/letter.ts';
 import { seedOperator } from './organizations/commands.ts';
-import { renewOperatorClaim, welcomeOperator } from './people/sign-in-commands.ts';
+import { offerOperatorClaim, seedLocalOwner } from './people/operator-commands.ts';
+import { newSecret } from './people/secrets.ts';
+import { addFirstToken } from './tokens/first-token-commands.ts';
 import { ALL_ACTIONS, makeToken, secretHash, shownPart } from './tokens/token.ts';
 
 const LOCAL_ADDRESS = 'me@box.test';
-const LINK_BYTES = 24;
 
-/** What a start has to tell; secrets only when they were made just now. */
+/** What a start has to tell. */
 export interface Seeded {
-  /** Local mode: the mailbox to try things with. */
+  /** Local mode: the mailbox to try things with; the password only when it was made just now. */
   address?: string;
   password?: string;
-  /** Local mode's first start: of the operator's organization, and what the link to sign in once carries. */
+  /** Local mode's first start: of the operator's organization. */
   token?: string;
+  /** Local mode: what the link to sign in once carries. */
   signIn?: string;
-  /** Live mode until the box is claimed: what the claim link carries. */
+  /** Live mode until somebody has claimed the box: what the claim link carries. */
   claim?: string;
 }
 
@@ -41,12 +42,26 @@ export async function seed(context: AccountContext, settings: Settings): Promise
 }
 
 async function seedLive({ store }: AccountContext): Promise<Seeded> {
-  const claim = newSecret();
-  const done = await store.write(renewOperatorClaim, { hash: claim.hash });
-  return done.kind === 'renewed' ? { claim: claim.secret } : {};
+  const { secret, hash } = newSecret();
+  const { kind } = await store.write(offerOperatorClaim, { organization: OPERATOR, hash });
+  return kind === 'offered' ? { claim: secret } : {};
 }
 
 async function seedLocal(context: AccountContext, settings: Settings): Promise<Seeded> {
+  const mailbox = await localMailbox(context, settings);
+  const { secret, hash } = newSecret();
+  await context.store.write(seedLocalOwner, { organization: OPERATOR, email: LOCAL_ADDRESS, hash });
+  if (mailbox.password === undefined) return { ...mailbox, signIn: secret };
+  return { ...mailbox, signIn: secret, token: await firstToken(context, settings) };
+}
+
+async function firstToken({ store }: AccountContext, { tokenPrefix }: Settings): Promise<string> {
+  const token = makeToken(tokenPrefix);
+  await store.write(addFirstToken, { hash: secretHash(token), shown: shownPart(token), actions: [...ALL_ACTIONS] });
+  return token;
+}
+
+async function localMailbox(context: AccountContext, settings: Settings): Promise<Seeded> {
   const accounts = await context.store.read(listAccounts, undefined);
   if (accounts.some((account) => account.address === LOCAL_ADDRESS)) return { address: LOCAL_ADDRESS };
   const address = parseAddress(LOCAL_ADDRESS);
@@ -60,23 +75,5 @@ async function seedLocal(context: AccountContext, settings: Settings): Promise<S
     ...(password !== undefined && { password }),
   });
   if (made.kind !== 'added') throw new Error(`the mailbox ${LOCAL_ADDRESS} cannot be made: ${made.kind}`);
-  const owner = { email: made.address, key: addressKey(address) };
-  return { address: made.address, password: made.password, ...(await welcome(context, settings, owner)) };
-}
-
-async function welcome(
-  { store }: AccountContext,
-  { tokenPrefix }: Settings,
-  owner: { email: string; key: string },
-): Promise<Required<Pick<Seeded, 'token' | 'signIn'>>> {
-  const [token, link] = [makeToken(tokenPrefix), newSecret()];
-  const row = { hash: secretHash(token), shown: shownPart(token), actions: [...ALL_ACTIONS] };
-  await store.write(welcomeOperator, { owner, link: link.hash, token: row });
-  return { token, signIn: link.secret };
-}
-
-/** What the URL of a link carries; stored as its hash only. */
-function newSecret(): { secret: string; hash: Buffer } {
-  const secret = randomBytes(LINK_BYTES).toString('hex');
-  return { secret, hash: secretHash(secret) };
+  return { address: made.address, password: made.password };
 }

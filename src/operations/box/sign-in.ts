@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ownerAddress } from '../../bootstrap/claim-letter.ts';
+import { newSecret } from '../../people/secrets.ts';
 import { addSignInLink } from '../../people/sign-in-commands.ts';
-import { secretHash } from '../../tokens/token.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { isoOf } from '../schemas.ts';
@@ -23,8 +22,8 @@ export const createSignInLink = operation({
   async run(call, { email }) {
     const key = email === undefined ? null : ownerAddress(email)?.key;
     if (key === undefined) return refuse('invalid_arguments', `${JSON.stringify(email)} is not a mail address.`);
-    const secret = randomBytes(24).toString('hex');
-    const done = await call.change(addSignInLink, { key, hash: secretHash(secret) }, email ?? 'owner');
+    const { secret, hash } = newSecret();
+    const done = await call.change(addSignInLink, { key, hash }, email ?? 'owner');
     if (done.kind === 'nobody') {
       const whom = email === undefined ? 'has no owner yet: open its claim link' : `has no member ${email}`;
       return refuse('not_found', `The operator's organization ${whom}.`);

@@ -44,7 +44,7 @@ export function authText({ baseUrl, tokenPrefix, open }: Place): string {
     '',
     '## Without a token',
     '',
-    open ? '' : 'This box takes no new organizations from strangers; its operator can give you a token.\n',
+    ...(open ? [] : ['This box takes no new organizations from strangers; its operator can give you a token.', '']),
     'Exactly two tools can be called by anybody:',
     '',
     '- `create_own_organization {organizationName}`: the organization is yours, and so is its token. Register a recovery key next (register_recovery_key, verify_recovery_key): without one nothing can be deployed, and a lost token cannot be replaced.',

@@ -1,3 +1,4 @@
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { httpDoors } from '../../../src/http/doors.ts';
@@ -123,6 +124,18 @@ describe('/openapi.json', () => {
         expect(Object.keys(wish).every((name) => name in document.components.securitySchemes)).toBe(true);
       }
     }
+  });
+
+  test('every schema is one, of JSON Schema 2020-12', () => {
+    const ajv = new AjvJsonSchemaValidator();
+    for (const schema of Object.values(document.components.schemas)) ajv.getValidator(schema);
+    const bodies = operations().flatMap(({ one }) => Object.values(one.requestBody?.content ?? {}));
+    const own = bodies.filter(({ schema }) => !('$ref' in schema));
+    expect(own.length).toBeGreaterThan(5);
+    for (const { schema } of own) ajv.getValidator(schema);
+    const refusal = ajv.getValidator(document.components.schemas['refusal'] ?? {});
+    expect(refusal({ error: 'not_found', message: 'x' }).valid).toBe(true);
+    expect(refusal({ error: 'nothing_like_it', message: 'x' }).valid).toBe(false);
   });
 
   test('every code of a refusal stands at its status', () => {

@@ -45,7 +45,7 @@ function local(facts: Facts): string {
   ].join('\n');
 }
 
-function secrets({ settings, seeded, baseUrl }: Facts): string[] {
+function secrets({ settings, listeners, seeded, baseUrl }: Facts): string[] {
   const at = where(settings);
   const [password, token] = [
     `bin/mailstead mailbox password ${seeded.address}${at}`,
@@ -59,7 +59,11 @@ function secrets({ settings, seeded, baseUrl }: Facts): string[] {
     seeded.token === undefined
       ? `  token     ${before} another: ${token}`
       : `  token     ${seeded.token}   (shown once; another: ${token})`,
-    `  sign in   ${baseUrl}/auth/sign-in?token=${seeded.signIn}   (once, within a day; another: bin/mailstead sign-in${at})`,
+    ...(listeners.http === undefined
+      ? []
+      : [
+          `  sign in   ${baseUrl}/auth/sign-in?token=${seeded.signIn}   (once, within a day; another: bin/mailstead sign-in${at})`,
+        ]),
   ];
 }
 

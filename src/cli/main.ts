@@ -7,7 +7,7 @@ import { ask } from './ask.ts';
 import { help, helpOn } from './help.ts';
 import { PROGRAMS } from './programs.ts';
 import { complain, misused, say, WRONG_USE } from './say.ts';
-import type { Options, Words } from './verb.ts';
+import type { Options, Verb, Words } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
 /** What is given to clients in the environment, and is no setting. */
@@ -17,22 +17,26 @@ const { MAILSTEAD_TOKEN: token, ...env } = process.env;
 async function main(argv: string[]): Promise<number> {
   const given = understand(argv);
   if (typeof given === 'string') return complain(given, WRONG_USE);
-  const { values } = given;
-  const positionals = given.positionals.length === 0 ? ['serve'] : given.positionals;
-  const named = <T extends Words>(all: readonly T[]): T | undefined =>
-    all.find((one) => `${positionals.join(' ')} `.startsWith(`${one.words} `));
-  const [verb, program] = [named(VERBS), named(PROGRAMS)];
-  const what = verb ?? program;
+  const { values, positionals } = given;
+  const words = positionals.length === 0 ? ['serve'] : positionals;
+  const what = named(VERBS, words) ?? named(PROGRAMS, words);
   if (values.version === true) return say(version());
-  if (values.help === true) return say(what === undefined || given.positionals.length === 0 ? help() : helpOn(what));
-  if (what === undefined) return complain(`there is no "${positionals.join(' ')}": see mailstead --help`, WRONG_USE);
+  if (values.help === true) return say(what === undefined || positionals.length === 0 ? help() : helpOn(what));
+  if (what === undefined) return complain(`there is no "${words.join(' ')}": see mailstead --help`, WRONG_USE);
   if (OWN.some((name) => values[name] !== undefined && what.options?.includes(name) !== true)) return misused(what);
-  const args = positionals.slice(what.words.split(' ').length);
-  const dataDir = (): string | undefined => dataDirOf(values);
-  if (verb === undefined) return program?.run({ args, argv, options: values, env, token, dataDir }) ?? WRONG_USE;
+  const args = words.slice(what.words.split(' ').length);
+  if ('ask' in what) return askFor(what, args, values);
+  return what.run({ args, argv, options: values, env, token, dataDir: () => dataDirOf(values) });
+}
+
+function named<T extends Words>(all: readonly T[], words: readonly string[]): T | undefined {
+  return all.find((one) => `${words.join(' ')} `.startsWith(`${one.words} `));
+}
+
+async function askFor(verb: Verb, args: readonly string[], values: Values): Promise<number> {
   const asked = verb.ask(args, { ...values, stdin: () => readFileSync(0, 'utf8') });
   if (asked === undefined) return misused(verb);
-  const where = dataDir();
+  const where = dataDirOf(values);
   return where === undefined ? WRONG_USE : ask(verb, asked, { where, org: values.org, json: values.json === true });
 }
 

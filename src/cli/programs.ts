@@ -1,3 +1,4 @@
+import type { Place } from '../bridge/place.ts';
 import { complain, DONE, FAILED, misused, say, WRONG_USE } from './say.ts';
 import type { Options, Words } from './verb.ts';
 
@@ -50,23 +51,31 @@ const mcp: Program = {
   usage: '[--url URL] [--token-file FILE]',
   about: 'Speak MCP on standard input and output, with the token in MAILSTEAD_TOKEN',
   options: ['url', 'token-file'],
-  async run({ args, options, token, dataDir }) {
-    if (args.length > 0) return misused(mcp);
-    const [{ placeOf, placeOfServer }, { bridgeStdio, tokenIn }] = await Promise.all([
-      import('../bridge/place.ts'),
-      import('../bridge/stdio.ts'),
-    ]);
-    const file = options['token-file'];
-    const secret = file === undefined ? token : tokenIn(file);
-    if (typeof secret === 'object') return complain(secret.problem, FAILED);
-    const directory = options.url === undefined ? dataDir() : '';
-    if (directory === undefined) return WRONG_USE;
-    const place = options.url === undefined ? await placeOfServer(directory) : placeOf(options.url);
-    if ('problem' in place) return complain(place.problem, options.url === undefined ? FAILED : WRONG_USE);
-    await bridgeStdio(place, secret);
+  async run(start) {
+    if (start.args.length > 0) return misused(mcp);
+    const { bridgeStdio, tokenIn } = await import('../bridge/stdio.ts');
+    const file = start.options['token-file'];
+    const token = file === undefined ? start.token : tokenIn(file);
+    if (typeof token === 'object') return complain(token.problem, FAILED);
+    const place = await placeFor(start);
+    if (typeof place === 'number') return place;
+    await bridgeStdio(place, token);
     return DONE;
   },
 };
+
+/** The server that is meant, or the exit code when there is none and that was said. */
+async function placeFor({ options, dataDir }: Start): Promise<Place | number> {
+  const { placeOf, placeOfServer } = await import('../bridge/place.ts');
+  if (options.url !== undefined) {
+    const named = placeOf(options.url);
+    return 'problem' in named ? complain(named.problem, WRONG_USE) : named;
+  }
+  const directory = dataDir();
+  if (directory === undefined) return WRONG_USE;
+  const found = await placeOfServer(directory);
+  return 'problem' in found ? complain(found.problem, FAILED) : found;
+}
 
 /** In the order of the help. */
 export const PROGRAMS: readonly Program[] = [serve, tools, mcp];

@@ -161,6 +161,8 @@ describe('organizations, tokens and services', () => {
     expect(said(`call deploy_service serviceId=${service.id} env:={"TZ":"UTC"}`)).toMatchObject({ state: 'running' });
     expect(mailstead('service list').out).toMatch(new RegExp(`${service.id} +clock +command +1`));
     expect(mailstead(`service control ${service.id} none`).out).toBe(`${service.id} clock: none\n`);
+    // What ran before ends now; nothing else would end it when the box is killed at the end.
+    expect(said(`call restart_service serviceId=${service.id}`)).toMatchObject({ state: 'running' });
   });
 
   test('any operation can be called, with JSON from standard input too', () => {

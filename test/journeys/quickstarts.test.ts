@@ -78,6 +78,8 @@ test.skipIf(!TOOLS)('the quickstart for an operator', { timeout: 120_000 }, asyn
   // The program may be slower to write than the next command is to ask.
   const logs = async (): Promise<string> => JSON.stringify(await box.ask('read_logs', { serviceId: 'svc_1' }));
   await expect.poll(logs).toContain('UTC');
+  // In good order, so that the program ends with it.
+  await box.stop();
   expect(said('tools webhook')).toMatch(/set_email_inbound_webhook[^]*"intact": true/);
 });
 

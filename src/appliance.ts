@@ -67,6 +67,8 @@ export interface Appliance extends AsyncDisposable {
   readonly listeners: Listeners;
   readonly seeded: Seeded;
   readonly selfSigned: boolean;
+  /** {base_url}, without a slash at the end. */
+  readonly baseUrl: string;
 }
 
 /** What the doors share. */
@@ -122,6 +124,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     listeners,
     seeded,
     selfSigned: inside.tls.selfSigned,
+    baseUrl: world.baseUrl(),
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
 }

@@ -66,6 +66,8 @@ export interface Appliance extends AsyncDisposable {
   readonly listeners: Listeners;
   readonly seeded: Seeded;
   readonly selfSigned: boolean;
+  /** {base_url}, without a slash at the end. */
+  readonly baseUrl: string;
 }
 
 /** What the doors share. */
@@ -121,6 +123,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     listeners,
     seeded,
     selfSigned: inside.tls.selfSigned,
+    baseUrl: world.baseUrl(),
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
 }

@@ -59,8 +59,8 @@ function reason(error: unknown): string {
 }
 
 function welcome(appliance: Appliance, settings: Settings): void {
-  const { listeners, seeded, selfSigned } = appliance;
-  process.stdout.write(`${howToTry({ settings, listeners, seeded, selfSigned })}\n`);
+  const { listeners, seeded, selfSigned, baseUrl } = appliance;
+  process.stdout.write(`${howToTry({ settings, listeners, seeded, selfSigned, baseUrl })}\n`);
   // For scripts, whatever the log format: every door is open.
   process.stdout.write(
     `${JSON.stringify({ level: 'info', time: new Date().toISOString(), listeners, msg: 'ready' })}\n`,

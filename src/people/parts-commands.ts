@@ -6,9 +6,11 @@ import { offerOperatorClaim, seedLocalOwner } from './operator-commands.ts';
 import { changePassword, requestReset, resetPassword } from './password-commands.ts';
 import { proveAddress, requestProof } from './proof-commands.ts';
 import { endSessions, openSession, spendSignIn, touchSession } from './session-commands.ts';
+import { addSignInLink } from './sign-in-commands.ts';
 
 /** What this area writes. */
 export const PEOPLE: readonly Command<never, unknown>[] = [
+  addSignInLink,
   changePassword,
   claimOrganization,
   endSessions,

@@ -55,6 +55,9 @@ export async function perform(world: World, operation: Operation, caller: Caller
 /** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */
 export function authorize(operation: Operation, caller: Caller): void {
   const { action } = operation;
+  if (operation.socketOnly === true && caller.kind !== 'operator') {
+    refuse('out_of_scope', `${operation.name} is for whoever may open the socket in the data directory.`);
+  }
   if (action === 'anonymous') return;
   if (caller.organization === undefined) {
     refuse('unauthorized', 'This needs a token: send it as "Authorization: Bearer <token>".');

@@ -139,9 +139,9 @@ const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
 export interface Reference {
   operation: Operation;
   field: string;
-  value(of: Things): unknown;
+  readonly value: (of: Things) => unknown;
   /** The sample with this argument instead of others that name the same thing. */
-  args(own: Things, value: unknown): Args;
+  readonly args: (own: Things, value: unknown) => Args;
 }
 
 /** Other names for the same thing: only one of them is given. */
@@ -190,7 +190,7 @@ export function isReference(field: string): boolean {
 export interface TextArgument {
   operation: Operation;
   path: string;
-  args(own: Things, text: string): Args;
+  readonly args: (own: Things, text: string) => Args;
 }
 
 /** Every place in every input where a text can stand, in lists, keys and values of objects too. */

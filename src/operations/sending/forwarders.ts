@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
+import { accountByKey } from '../../../mail/store/account.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { type Forwarder, listForwarders, removeForwarder, setForwarder } from '../../sending/forwarder-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, nextCursor, Page, pageOf } from '../schemas.ts';
-import { domainOf, mailboxOf, withinMailbox, withinProject } from '../scope.ts';
+import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
 
 const Shown = z.object({
   id: z.string(),
@@ -46,7 +47,7 @@ export const setEmailForwarder = operation({
       });
     }
     const domain = await domainOf(call, { domain: source.domain });
-    await withinLimits(call, domain.project, source);
+    await withinLimits(call, source);
     const row = {
       organization: call.tenant,
       domain: domain.id,
@@ -86,11 +87,13 @@ async function ownPart(call: Call, path: readonly string[]): Promise<string[]> {
   return path.filter((key, i) => i < 2 || i === path.length - 1 || own.has(key));
 }
 
-/** A token for some mailboxes only may forward these and nothing else. */
-async function withinLimits(call: Call, project: number, source: Address): Promise<void> {
-  withinProject(call, project);
-  if (call.caller.mailboxes === null) return;
-  await mailboxOf(call, { address: formatAddress(source) });
+/**
+ * A token for some mailboxes only may forward these and nothing else; and whoever may use a domain may not yet read a
+ * mailbox on it that belongs to another project.
+ */
+async function withinLimits(call: Call, source: Address): Promise<void> {
+  const there = await call.store.read(accountByKey, { tenant: call.tenant, key: addressKey(source) });
+  if (there !== undefined || call.caller.mailboxes !== null) await mailboxOf(call, { address: formatAddress(source) });
 }
 
 function strict(text: string, path: string): Address {

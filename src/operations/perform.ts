@@ -88,6 +88,11 @@ function understand(operation: Operation, caller: Caller, given: unknown): z.out
   // Every operation takes it; a foreign one and one that was never given out get the same answer.
   if (organizationId !== undefined && caller.organization !== undefined) {
     const id = typeof organizationId === 'string' ? rowId('organization', organizationId) : undefined;
+    if (id === undefined) {
+      refuse('invalid_arguments', `${operation.name}: organizationId: an id of this kind looks like org_12.`, {
+        issues: [{ path: 'organizationId', message: 'is no id' }],
+      });
+    }
     if (id !== caller.organization) notFound('organization');
   }
   const wanted = 'organizationId' in operation.input.shape ? { ...rest, organizationId } : rest;

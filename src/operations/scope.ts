@@ -69,7 +69,10 @@ async function namedAccount(
   }
   if (address !== undefined) {
     const parsed = parseAddress(address);
-    return parsed && store.read(accountByKey, { tenant, key: addressKey(parsed) });
+    if (parsed !== undefined) return store.read(accountByKey, { tenant, key: addressKey(parsed) });
+    return refuse('invalid_arguments', 'address is not a mail address.', {
+      issues: [{ path: 'address', message: 'is not a mail address' }],
+    });
   }
   const [only, ...more] = caller.mailboxes ?? [];
   if (only !== undefined && more.length === 0) return store.read(accountOf, { tenant, id: only });

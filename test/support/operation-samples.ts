@@ -191,6 +191,8 @@ export interface TextArgument {
   operation: Operation;
   path: string;
   readonly args: (own: Things, text: string) => Args;
+  /** A text that is good there, or '' where no sample has one. */
+  readonly own: (of: Things) => string;
 }
 
 /** Every place in every input where a text can stand, in lists, keys and values of objects too. */
@@ -202,9 +204,16 @@ export function textArguments(): TextArgument[] {
           operation,
           path: `${field}${suffix}`,
           args: (own: Things, text: string) => withField(operation, field)(own, make(text)),
+          own: (of: Things) => goodText(operation, field, of),
         })),
     ),
   );
+}
+
+function goodText(operation: Operation, field: string, of: Things): string {
+  const good = sampleOf(operation, of)[field] ?? REFERENCES[field]?.(of, operation.name);
+  const [text] = [good].flat();
+  return typeof text === 'string' ? text : '';
 }
 
 const ORGANIZATION = ['organizationId', undefined] as const;

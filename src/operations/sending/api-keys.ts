@@ -36,7 +36,7 @@ export const createApiKey = operation({
   input: z.strictObject({
     projectId: Id('project').optional(),
     name: Line(1, 80),
-    allowedDomains: z.array(z.string().min(1).max(253)).min(1).max(100).optional(),
+    allowedDomains: z.array(Line(1, 253)).min(1).max(100).optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
   }),
   output: z.object({ key: Key, secret: z.string(), secretNotice: z.string() }),
@@ -81,9 +81,9 @@ async function allowedFor(call: Call, names: readonly string[] | undefined): Pro
     return refuse('domain_not_onboarded', 'The project of this token has no domain: add one with add_email_domain.');
   }
   return names.map((given) => {
-    const name = parseDomain(given);
-    const project = name === undefined ? undefined : own.get(name);
-    if (name !== undefined && project !== undefined) {
+    const name = parseDomain(given) ?? notADomain();
+    const project = own.get(name);
+    if (project !== undefined) {
       withinProject(call, project);
       return name;
     }
@@ -94,6 +94,12 @@ async function allowedFor(call: Call, names: readonly string[] | undefined): Pro
         domain: given,
       },
     );
+  });
+}
+
+function notADomain(): never {
+  return refuse('invalid_arguments', 'allowedDomains holds something that is no domain name.', {
+    issues: [{ path: 'allowedDomains', message: 'is no domain name' }],
   });
 }
 

@@ -5,7 +5,7 @@ import { publicId, rowId } from '../../ids.ts';
 import { type Forwarder, listForwarders, removeForwarder, setForwarder } from '../../sending/forwarder-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, nextCursor, Page, pageOf } from '../schemas.ts';
+import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
 import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
 
 const Shown = z.object({
@@ -32,8 +32,8 @@ export const setEmailForwarder = operation({
   hints: { idempotent: true, openWorld: true },
   input: z.strictObject({
     organizationId: Id('organization').optional(),
-    sourceAddress: z.string().min(3).max(320),
-    destinationAddress: z.string().min(3).max(320),
+    sourceAddress: Line(3, 320),
+    destinationAddress: Line(3, 320),
     keepLocalCopy: z.boolean().default(true),
   }),
   output: z.object({ forwarder: Shown, warnings: z.array(z.string()) }),
@@ -114,7 +114,7 @@ export const listEmailForwarders = operation({
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
     organizationId: Id('organization').optional(),
-    sourceAddress: z.string().max(320).optional(),
+    sourceAddress: Line(3, 320).optional(),
     ...Page,
   }),
   output: z.object({ forwarders: z.array(Shown), nextCursor }),
@@ -149,8 +149,8 @@ export const removeEmailForwarder = operation({
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     forwarderId: Id('forwarder').optional(),
-    sourceAddress: z.string().max(320).optional(),
-    destinationAddress: z.string().max(320).optional(),
+    sourceAddress: Line(3, 320).optional(),
+    destinationAddress: Line(3, 320).optional(),
   }),
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/forwarders/:forwarderId' },

@@ -95,10 +95,10 @@ export class Tenants implements AsyncDisposable {
   }
 }
 
-/** Two organizations of strangers in a world of their own, none of them the operator's. */
-export async function twoTenants(): Promise<Tenants> {
+/** Two organizations of strangers in a world of their own, none of them the operator's. `over` replaces parts of it. */
+export async function twoTenants(over: Partial<World> = {}): Promise<Tenants> {
   const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
-  const test = await testWorld({ resolver: lookUp, lookNow: lookUp }, [addPerson]);
+  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson]);
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
 }
 

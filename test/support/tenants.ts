@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { submit } from '../../mail/delivery/submit.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { command } from '../../mail/store/engine/types.ts';
+import { type Command, command } from '../../mail/store/engine/types.ts';
 import { rowId } from '../../src/ids.ts';
 import { anonymousCaller, type Caller } from '../../src/operations/caller.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
@@ -95,10 +95,13 @@ export class Tenants implements AsyncDisposable {
   }
 }
 
-/** Two organizations of strangers in a world of their own, none of them the operator's. `over` replaces parts of it. */
-export async function twoTenants(over: Partial<World> = {}): Promise<Tenants> {
+/** Two organizations of strangers in a world of their own, none of them the operator's. `over` replaces parts of it, `more` are commands of a test. */
+export async function twoTenants(
+  over: Partial<World> = {},
+  more: readonly Command<never, unknown>[] = [],
+): Promise<Tenants> {
   const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
-  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson]);
+  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, ...more]);
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
 }
 

@@ -210,7 +210,8 @@ async function queueRows(
   const sender = `anna@${word}.test`;
   const data = Buffer.from(`From: <${sender}>\r\nTo: <to@${word}.example>\r\n\r\n${word}\r\n`);
   const queued = async (hold: string | null): Promise<string> => {
-    const { queued: ids } = await store.write(submit, {
+    const done = await store.write(submit, {
+      allowance: null,
       trace: `trace-${word}-${hold ?? 'due'}`,
       account: rowId('mailbox', mailboxId) ?? 0,
       tenant: rowId('organization', organizationId) ?? 0,
@@ -227,6 +228,7 @@ async function queueRows(
       elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
       index: indexMessage(data),
     });
+    const ids = done.kind === 'taken' ? done.queued : [];
     return `que_${ids[0]}`;
   };
   return { queueId: await queued(null), heldId: await queued('for a look') };

@@ -32,8 +32,10 @@ export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp):
   if (domain === undefined) return { kind: 'no-domain' };
   const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ? AND domain_id = ?', input.key, input.domain);
   if (taken !== undefined) return { kind: 'address-taken' };
+  // Above whatever an account that is gone has given out: the address may be one that mail programs remember.
   const { id } = await tx.run(
-    'INSERT INTO account (tenant, address, salt, iterations, created_at) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO account (tenant, address, salt, iterations, created_at, uidvalidity_last) VALUES (?, ?, ?, ?, ?,
+       coalesce((SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM setting WHERE name = 'uidvalidity'), 0))`,
     input.tenant,
     input.address,
     input.salt,
@@ -75,13 +77,19 @@ async function insertCredential(tx: Write, account: number, credential: NewCrede
 /** Replaces the account's own password. Answers the credential rows that no longer hold, whose sessions must end. */
 export const setPassword = command(
   'set-password',
-  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<number[]> => {
+  async (
+    tx,
+    input: { account: number; credential: NewCredential },
+    stamp,
+  ): Promise<{ kind: 'set'; old: number[] } | { kind: 'missing' }> => {
+    const there = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state <> 2', input.account);
+    if (there === undefined) return { kind: 'missing' };
     const old = await tx.all<{ id: number }>(
       `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
       input.account,
     );
     await insertCredential(tx, input.account, input.credential, stamp.now);
-    return old.map((row) => row.id);
+    return { kind: 'set', old: old.map((row) => row.id) };
   },
 );
 

@@ -97,7 +97,7 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
     return reply.type(type).send(text);
   });
   app.setNotFoundHandler((request, reply) =>
-    reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`)),
+    reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`)),
   );
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     const code = error.statusCode ?? 500;
@@ -111,6 +111,11 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
         ),
       );
   });
+}
+
+/** Without the query, in which people put what is not to be repeated. */
+export function pathOf({ url }: { url: string }): string {
+  return (url.split('?', 1)[0] ?? '').slice(0, 200);
 }
 
 function problem(error: string, message: string): { error: string; message: string } {

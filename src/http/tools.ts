@@ -5,6 +5,7 @@ import type { Operation } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
 import { authenticate } from '../tokens/authenticate.ts';
 import { authorizationOf, jsonOnly, say } from './answers.ts';
+import { pathOf } from './server.ts';
 
 type Params = Record<string, string>;
 
@@ -63,7 +64,7 @@ async function byRoute(world: World, request: FastifyRequest, reply: FastifyRepl
 
 function noRoute(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): FastifyReply {
   if (allowed.length === 0) {
-    const message = `There is nothing at ${request.url.slice(0, 200)}: /openapi.json lists what there is.`;
+    const message = `There is nothing at ${pathOf(request)}: /openapi.json lists what there is.`;
     return say(reply, { error: 'not_found', message });
   }
   void reply.header('allow', allowed.join(', '));

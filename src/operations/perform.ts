@@ -55,6 +55,9 @@ export async function perform(world: World, operation: Operation, caller: Caller
 /** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */
 export function authorize(operation: Operation, caller: Caller): void {
   const { action } = operation;
+  if (operation.socketOnly === true && caller.kind !== 'operator') {
+    refuse('out_of_scope', `${operation.name} is for whoever may open the socket in the data directory.`);
+  }
   if (action === 'anonymous') return;
   if (caller.organization === undefined) {
     refuse('unauthorized', 'This needs a token: send it as "Authorization: Bearer <token>".');
@@ -85,6 +88,11 @@ function understand(operation: Operation, caller: Caller, given: unknown): z.out
   // Every operation takes it; a foreign one and one that was never given out get the same answer.
   if (organizationId !== undefined && caller.organization !== undefined) {
     const id = typeof organizationId === 'string' ? rowId('organization', organizationId) : undefined;
+    if (id === undefined) {
+      refuse('invalid_arguments', `${operation.name}: organizationId: an id of this kind looks like org_12.`, {
+        issues: [{ path: 'organizationId', message: 'is no id' }],
+      });
+    }
     if (id !== caller.organization) notFound('organization');
   }
   const wanted = 'organizationId' in operation.input.shape ? { ...rest, organizationId } : rest;

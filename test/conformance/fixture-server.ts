@@ -32,7 +32,6 @@ export async function startFixtureServer(): Promise<FixtureServer> {
       certificate: { cert: '', key: '' },
       failing: () => [],
       metrics: openMetrics(),
-      version: 'test',
       log: quiet,
       trusted: () => false,
       doors: [mcpRoutes(world, fixtureOffer(world))],

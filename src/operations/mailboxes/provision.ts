@@ -30,9 +30,9 @@ export const provisionEmail = operation({
   hints: {},
   input: z.strictObject({
     projectId: Id('project').optional(),
-    domain: z.string().min(1).max(253).optional(),
+    domain: Line(1, 253).optional(),
     domainId: Id('domain').optional(),
-    localPart: z.string().min(1).max(64),
+    localPart: Line(1, 64),
     attachServiceId: Id('service').optional(),
     displayName: Line(1, 100).optional(),
     quotaBytes: z

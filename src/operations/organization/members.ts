@@ -20,7 +20,7 @@ import {
 import { secretHash } from '../../tokens/token.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf } from '../schemas.ts';
+import { Id, isoOf, Line } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
 
 const INVITE_DAYS = 7;
@@ -75,7 +75,7 @@ export const inviteOrganizationMember = operation({
   description:
     'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
   hints: { openWorld: true },
-  input: z.strictObject({ email: z.string().min(3).max(320), role: z.enum(['admin', 'member']) }),
+  input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {
     const owner = ownerAddress(email) ?? badAddress();

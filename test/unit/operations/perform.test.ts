@@ -16,6 +16,7 @@ const tenant = operation({
   name: 'tell_tenant',
   title: 'Tell the tenant',
   toolset: 'core',
+  reach: 'any',
   action: 'anonymous',
   description: 'For this test.',
   hints: { readOnly: true },

@@ -438,6 +438,15 @@ describe('an organization', () => {
     expect((await other.owner.get('/account')).text).toContain('frozen by the operator');
     await visitor.act(path, 'unfreeze', { organization: other.id });
     expect((await other.owner.get(other.path)).status).toBe(200);
+
+    const gone = await ownedOrganization(base, 'Gone', 'gone@example.test');
+    const wrong = await visitor.act(path, 'remove', { organization: gone.id, confirm: 'other' });
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('This is another slug.')]);
+    expect(leads(await visitor.act(path, 'remove', { organization: gone.id, confirm: 'gone' }))).toContain(
+      'done=removed',
+    );
+    expect((await gone.owner.get(gone.path)).status).not.toBe(200);
+    expect((await tool(base, 'whoami', {}, gone.token)).status).toBe(401);
   });
 });
 

@@ -1,7 +1,8 @@
 import type { listOrganizations } from '../../operations/organization/box.ts';
+import { field } from '../forms.ts';
 import { html, type Part } from '../html.ts';
 import { acting, type Page, press, sure } from '../page.ts';
-import { bytes, cursorOf, day, head, nextPage, table, tag } from '../parts.ts';
+import { acts, bytes, cursorOf, day, head, nextPage, table, tag } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 
 type Line = Answer<typeof listOrganizations>['organizations'][number];
@@ -15,6 +16,7 @@ export const organizations: Page = {
   done: {
     frozen: 'The organization is frozen: its tokens, sign-ins and mail logins are refused.',
     unfrozen: 'The organization works again.',
+    removed: 'The organization is removed, with everything that it had.',
   },
   acts: {
     freeze: acting(
@@ -26,6 +28,11 @@ export const organizations: Page = {
       'unfreeze_organization',
       (fields) => ({ targetOrganizationId: fields.text('organization') }),
       () => ({ kind: 'done', said: 'unfrozen' }),
+    ),
+    remove: acting(
+      'remove_organization',
+      (fields) => ({ targetOrganizationId: fields.text('organization'), confirm: fields.text('confirm').trim() }),
+      () => ({ kind: 'done', said: 'removed' }),
     ),
   },
   async show(visit, state) {
@@ -58,13 +65,28 @@ function state({ frozen, claimed, origin }: Line): Part {
   return claimed ? tag('claimed', 'ok') : tag(origin === 'own' ? 'an agent’s own' : 'not claimed', 'warn');
 }
 
-function steer(visit: Visit, { id, name, frozen }: Line): Part {
+function steer(visit: Visit, one: Line): Part {
+  const { id, name, frozen } = one;
   const values = { organization: id };
-  if (frozen) return press(visit, 'unfreeze', 'Unfreeze', values);
-  return sure(visit, 'freeze', {
+  const freeze = {
     label: 'Freeze',
     question: `Tokens, sign-ins and mail logins of ${name} are refused until you unfreeze it. Mail for it is still taken in.`,
     yes: 'Freeze it',
     values,
+  };
+  return acts(
+    frozen ? press(visit, 'unfreeze', 'Unfreeze', values) : sure(visit, 'freeze', freeze),
+    can(visit, 'remove_organization') && removing(visit, one),
+  );
+}
+
+function removing(visit: Visit, { id, name, slug }: Line): Part {
+  const confirm = { name: 'confirm', id: `confirm-${id}`, label: `Its slug, ${slug}, to be sure`, autocomplete: 'off' };
+  return sure(visit, 'remove', {
+    label: 'Remove',
+    question: `${name} is gone with all mail, domains and tokens. There is no undo.`,
+    yes: 'Remove it for good',
+    values: { organization: id },
+    body: field(confirm),
   });
 }

@@ -17,6 +17,11 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
     input.tenant,
   );
   if (changes === 0) return false;
+  await tx.run(
+    `INSERT INTO setting (name, value) SELECT 'uidvalidity-floor', CAST(CAST(uidvalidity_last AS TEXT) AS BLOB) FROM account WHERE id = ?
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE CAST(excluded.value AS INTEGER) > CAST(value AS INTEGER)`,
+    input.account,
+  );
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
   return true;

@@ -33,7 +33,9 @@ export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp):
   const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ? AND domain_id = ?', input.key, input.domain);
   if (taken !== undefined) return { kind: 'address-taken' };
   const { id } = await tx.run(
-    'INSERT INTO account (tenant, address, salt, iterations, created_at) VALUES (?, ?, ?, ?, ?)',
+    // Above whatever an account had that is gone: a client may know its mailboxes under this very address.
+    `INSERT INTO account (tenant, address, salt, iterations, created_at, uidvalidity_last)
+     VALUES (?, ?, ?, ?, ?, coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'uidvalidity-floor'), 0))`,
     input.tenant,
     input.address,
     input.salt,
@@ -77,16 +79,22 @@ export async function insertCredential(
   return id;
 }
 
-/** Replaces the account's own password. Answers the credential rows that no longer hold, whose sessions must end. */
+export type PasswordSet =
+  /** The credential rows that no longer hold, whose sessions must end. */
+  { kind: 'set'; old: number[] } | { kind: 'missing' };
+
+/** Replaces the account's own password. */
 export const setPassword = command(
   'set-password',
-  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<number[]> => {
+  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<PasswordSet> => {
+    const account = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state <> 2', input.account);
+    if (account === undefined) return { kind: 'missing' };
     const old = await tx.all<{ id: number }>(
       `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
       input.account,
     );
     await insertCredential(tx, input.account, input.credential, stamp.now);
-    return old.map((row) => row.id);
+    return { kind: 'set', old: old.map((row) => row.id) };
   },
 );
 

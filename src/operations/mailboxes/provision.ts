@@ -13,7 +13,7 @@ import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { variableNames } from '../../services/environment.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id, Line } from '../schemas.ts';
+import { Id, isPlainLine, Line } from '../schemas.ts';
 import { domainOf, projectOf, serviceOf } from '../scope.ts';
 import { lookContext } from '../domains/context.ts';
 import { Mailbox, mailboxNow } from './shown.ts';
@@ -32,7 +32,7 @@ export const provisionEmail = operation({
     projectId: Id('project').optional(),
     domain: z.string().min(1).max(253).optional(),
     domainId: Id('domain').optional(),
-    localPart: z.string().min(1).max(64),
+    localPart: z.string().min(1).max(64).refine(isPlainLine, 'must be one line without control characters'),
     attachServiceId: Id('service').optional(),
     displayName: Line(1, 100).optional(),
     quotaBytes: z

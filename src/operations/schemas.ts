@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type IdKind, idPattern } from '../ids.ts';
+import { refuse } from './refusal.ts';
 
 /** Public ids, as `mbx_12`. */
 export const Id = (kind: IdKind) =>
@@ -37,7 +38,12 @@ export function pageOf<T extends { id: number }>(
   rows: readonly T[],
   { cursor, limit }: { cursor?: string | undefined; limit: number },
 ): { rows: T[]; nextCursor: string | null } {
-  const after = cursor === undefined ? 0 : Number(cursor);
+  const after = cursor === undefined ? 0 : Number(/^[1-9]\d{0,14}$/.exec(cursor)?.[0]);
+  if (Number.isNaN(after)) {
+    refuse('invalid_arguments', 'The cursor is not one that this list gave as nextCursor.', {
+      issues: [{ path: 'cursor', message: 'unknown' }],
+    });
+  }
   const rest = rows.filter((row) => row.id > after);
   const page = rest.slice(0, limit);
   const last = page.at(-1);

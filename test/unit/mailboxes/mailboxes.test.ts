@@ -495,3 +495,20 @@ test('a deletion with a confirmation of another address does nothing', async () 
   });
   expect(await box.done(owner, listEmails)).toMatchObject({ mailboxes: [{ id: made.id }] });
 });
+
+test('lists come in pages that miss nothing and show nothing twice; a cursor of nobody’s is refused', async () => {
+  for (let i = 0; i < 7; i++) await provision(`box${i}`);
+  const seen: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page: { mailboxes: Mailbox[]; nextCursor: string | null } = await box.done(owner, listEmails, {
+      limit: 3,
+      ...(cursor !== undefined && { cursor }),
+    });
+    seen.push(...page.mailboxes.map((one) => one.address));
+    cursor = page.nextCursor;
+  }
+  expect(seen).toEqual(Array.from({ length: 7 }, (_, i) => `box${i}@shop.example`));
+  for (const cursor of ['abc', '-1', '1e3', '0x10', ' 1', '1.5', '', 'NaN', '9'.repeat(40)]) {
+    expect(await box.refused(owner, listEmails, { cursor }), cursor).toMatchObject({ error: 'invalid_arguments' });
+  }
+});

@@ -62,7 +62,11 @@ test('a claim has a name server of its own with the addresses of the box', async
     { type: 'A', value: '192.0.2.10' },
     { type: 'AAAA', value: '2001:db8::10' },
   ]);
-  expect(await find(`dom_0${id}.ns.dkim.${HOST}`)).toMatchObject({ exists: false });
+  for (const name of [`dom-0${id}`, `dom_${id}`, 'dom-', 'dom-x', 'prj-1', `a.dom-${id}`]) {
+    expect(await find(`${name}.ns.dkim.${HOST}`), name).toMatchObject({ exists: false });
+  }
+  // What a registry takes for the name of a host.
+  expect(ownServer(id, HOST)).toMatch(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]+$/);
   expect(await find(`ns.dkim.${HOST}`)).toMatchObject({ exists: true, records: [] });
 });
 

@@ -91,6 +91,7 @@ export class Sender {
     const broken = !session.usable;
     if (broken && attempted.some(({ result }) => result.status === '4.4.2')) connector.hosts.doubtful(session.host);
     else connector.hosts.works(session.host);
+    if (broken) session.destroy();
     return {
       session: broken ? undefined : session,
       results: attempted.map(({ result }) => result),

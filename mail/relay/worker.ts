@@ -92,6 +92,8 @@ export class Worker {
   /** Takes rows until there are no more, and answers how long to sleep then, ms. */
   async #pull(): Promise<number> {
     const { queue, clock, limits, log } = this.#options;
+    // Also when nothing more can be taken: or one wake-up that came meanwhile would be answered for ever, in one turn.
+    this.#pullAgain = false;
     try {
       for (let more = true; more && !this.#closing && this.#held.size < MOST_HELD;) {
         this.#pullAgain = false;
@@ -234,7 +236,12 @@ export class Worker {
 
   async #send(lane: Lane, group: Group, session: Session | undefined): Promise<Session | undefined> {
     const usable = session?.usable === true ? session : undefined;
-    const sent = await this.#options.sender.send(group, usable);
+    if (usable === undefined) session?.destroy(); // one that talks unasked would stay open for as long as it likes
+    const sent = await this.#options.sender.send(group, usable).catch((error: unknown) => {
+      // They come back at the time that they were begun with.
+      for (const row of group) this.#held.delete(row.id);
+      throw error;
+    });
     this.#learn(lane, sent.trouble);
     this.#record(group, sent.results, sent.bounces);
     await this.#recorder.crowded;

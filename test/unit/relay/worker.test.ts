@@ -446,6 +446,60 @@ describe('faults', () => {
     expect(outcomes(box.queue)).toEqual({ 1: 'delivered 2.0.0' });
   });
 
+  test('as many rows as memory may hold, and two wake-ups in one turn: it looks again later, not for ever', async () => {
+    await using dead = await scriptedServer({ connect: SILENCE });
+    await using box = world(dead.port, { limits: { timeouts: { ...QUICK, command: 60_000 }, closing: 0 } });
+    let looks = 0;
+    box.queue.before = (call) => {
+      if (call !== 'nextDue') return undefined;
+      looks += 1;
+      return looks > 100 ? new Promise((resolve) => setImmediate(resolve)) : undefined; // so that the test can end
+    };
+    const users = Array.from({ length: 500 }, (_, n) => `u${n}`);
+    for (let d = 0; d < 21; d += 1) {
+      box.zone[`A d${d}.test`] = ['127.0.0.1'];
+      box.queue.add(users.map((user) => `${user}@d${d}.test`));
+    }
+    await new Promise(setImmediate);
+    box.queue.wake();
+    box.queue.wake();
+    for (let n = 0; n < 100; n += 1) await new Promise(setImmediate);
+    expect(looks).toBeLessThan(50);
+    const closed = box.relay.close();
+    box.clock.advance(0);
+    await closed;
+  });
+
+  test('a fault of our own costs a message one attempt, and never leaves it lying', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port);
+    let faults = 0;
+    const mx = box.zone['MX remote.test'];
+    Object.defineProperty(box.zone, 'MX remote.test', {
+      configurable: true,
+      get() {
+        faults += 1;
+        if (faults === 1) throw new Error('a fault of our own');
+        return mx;
+      },
+    });
+    box.queue.add(['you@remote.test']);
+    for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
+    expect(faults).toBe(1);
+    box.clock.advance(6 * MINUTE);
+    await box.queue.recorded(1);
+    expect(outcomes(box.queue)).toEqual({ 1: 'delivered 2.0.0' });
+  });
+
+  test('a server that talks unasked and does not close is left all the same', async () => {
+    await using server = await scriptedServer({ dot: '250 2.0.0 Taken\r\n250 2.0.0 And more' });
+    await using box = world(server.port);
+    for (let n = 0; n < 5; n += 1) box.queue.add([`u${n}@remote.test`]);
+    await box.queue.recorded(5);
+    for (let n = 0; n < 1000 && server.open > 0; n += 1) await new Promise(setImmediate);
+    expect(server.open).toBe(0);
+  });
+
   test('a clock five days ahead bounces nothing, and set back three days it goes on within one wait', async () => {
     await using server = await scriptedServer({ rcpt: '450 4.2.1 Later' });
     await using box = world(server.port);

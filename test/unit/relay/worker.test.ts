@@ -569,6 +569,40 @@ describe('closing', () => {
     await closed;
     expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.4.2' });
   });
+
+  test('does not go on to the next host of a destination', async () => {
+    const reached = Promise.withResolvers<void>();
+    const connect: Script['connect'] = () => {
+      reached.resolve();
+      return SILENCE;
+    };
+    await using first = await scriptedServer({ connect }, '127.0.0.2');
+    await using second = await scriptedServer({ connect }, '127.0.0.3', first.port);
+    const box = world(first.port, { limits: { timeouts: { ...QUICK, command: 600_000 }, closing: 5000 } });
+    box.zone['A mx.remote.test'] = ['127.0.0.2', '127.0.0.3'];
+    box.queue.add(['you@remote.test']);
+    await reached.promise;
+    const closed = box.relay.close();
+    box.clock.advance(5000);
+    await closed;
+    expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.3.2' });
+    expect(second).toBeDefined();
+  });
+
+  test('does not wait for the DNS', async () => {
+    const asked = Promise.withResolvers<void>();
+    const mx = (): Promise<never> => {
+      asked.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const box = world(1, { resolver: { ...fakeResolver({}), mx }, limits: { closing: 5000 } });
+    box.queue.add(['you@remote.test']);
+    await asked.promise;
+    const closed = box.relay.close();
+    box.clock.advance(5000);
+    await closed;
+    expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.3.2' });
+  });
 });
 
 /** Two messages in one, if a server on the way takes another line end than CRLF for one. */

@@ -1,9 +1,9 @@
-import { type Address, addressKey, formatAddress } from '../message/address.ts';
+import { type Address, formatAddress } from '../message/address.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
-import { lookupKeys, route } from '../delivery/route.ts';
+import { lookupKeys, route, routeOutward } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { ownsAddress } from '../store/account.ts';
@@ -37,8 +37,8 @@ export class StoreIntake implements Intake {
     this.options = options;
   }
 
-  route(to: Address): Promise<Route> {
-    return route(this.options.store, to);
+  route(to: Address, login: Login | undefined): Promise<Route> {
+    return (login === undefined ? route : routeOutward)(this.options.store, to);
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {
@@ -247,7 +247,7 @@ function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {
     recipients
       .filter((to) => to.route.kind === 'elsewhere')
       .map((to) => [
-        addressKey(to.address),
+        formatAddress(to.address), // not without its case: what that means is for its own server to say, RFC 5321 2.4
         {
           recipient: formatAddress(to.address),
           domain: to.address.domain,

@@ -209,6 +209,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
 function openReceiver({ settings, store, hold, queue, logins, tls, exempt, local, log, metrics, clock }: Inside) {
   const intake = new StoreIntake({
     store,
+    hostname: settings.hostname,
     hold,
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),

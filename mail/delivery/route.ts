@@ -1,5 +1,5 @@
 import { type Address, addressKey, withoutDetail } from '../message/address.ts';
-import { routeFacts } from '../store/account.ts';
+import { operatorAccount, routeFacts } from '../store/account.ts';
 import type { Store } from '../store/engine/types.ts';
 
 /** What a recipient address means to this box. */
@@ -30,6 +30,12 @@ export async function route(store: Store, address: Address): Promise<Route> {
 export async function routeOutward(store: Store, address: Address): Promise<Route> {
   const where = await route(store, address);
   return where.kind === 'unverified' ? { kind: 'elsewhere' } : where;
+}
+
+/** Where an address at the box's own name leads when that is no domain of ours. RFC 5321 4.5.1: its postmaster is there. */
+export async function routeAtOwnName(store: Store, address: Address): Promise<Route> {
+  const account = isRole(address) ? await store.read(operatorAccount, undefined) : undefined;
+  return account === undefined ? { kind: 'elsewhere' } : { kind: 'here', account, address };
 }
 
 /** The forms under which an address is looked up, from most to least exact. RFC 5233. */

@@ -44,6 +44,7 @@ export class Session implements Conversation {
   readonly tally: Tally = {
     transactions: 0,
     failedRecipients: 0,
+    postponedRecipients: 0,
     protocolErrors: 0,
     idleCommands: 0,
     failedLogins: 0,

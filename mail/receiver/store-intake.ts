@@ -3,7 +3,7 @@ import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
-import { lookupKeys, route, routeOutward } from '../delivery/route.ts';
+import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { ownsAddress } from '../store/account.ts';
@@ -20,6 +20,8 @@ const MOST_RECEIVED = 100;
 
 export interface StoreIntakeOptions {
   store: MailStore;
+  /** Our own name. */
+  hostname: string;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
   /** For whom an account sends, and how much that may be; null: no limit. */
@@ -37,8 +39,10 @@ export class StoreIntake implements Intake {
     this.options = options;
   }
 
-  route(to: Address, login: Login | undefined): Promise<Route> {
-    return (login === undefined ? route : routeOutward)(this.options.store, to);
+  async route(to: Address, login: Login | undefined): Promise<Route> {
+    const { store, hostname } = this.options;
+    const where = await (login === undefined ? route : routeOutward)(store, to);
+    return where.kind === 'elsewhere' && to.domain === hostname ? routeAtOwnName(store, to) : where;
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {

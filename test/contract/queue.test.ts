@@ -121,12 +121,41 @@ describe('reports', () => {
   });
 });
 
+describe('the box itself', () => {
+  const intake = (): StoreIntake => {
+    const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
+    const rest = { hold: null, senderOf, queued: () => undefined, clock: () => 0 };
+    return new StoreIntake({ store: box.store, hostname: 'mail.box.test', ...rest });
+  };
+
+  test.each(['postmaster', 'Postmaster', 'abuse'])(
+    '%s@ its own name is its operator: RFC 5321 4.5.1',
+    async (local) => {
+      const to = address(`${local}@mail.box.test`);
+      expect(await intake().route(to, undefined)).toEqual({ kind: 'here', account, address: to });
+    },
+  );
+
+  test('nobody else is there, and nobody is at the names of others', async () => {
+    for (const to of ['me@mail.box.test', 'postmaster@other.example']) {
+      expect(await intake().route(address(to), undefined)).toEqual({ kind: 'elsewhere' });
+    }
+  });
+});
+
 describe('submission', () => {
   const login = { account: 0, address: address('me@box.test'), credential: 1 };
 
   function intake(): StoreIntake {
     const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
-    return new StoreIntake({ store: box.store, hold: null, senderOf, queued: () => undefined, clock: () => 0 });
+    return new StoreIntake({
+      store: box.store,
+      hostname: 'mail.box.test',
+      hold: null,
+      senderOf,
+      queued: () => undefined,
+      clock: () => 0,
+    });
   }
 
   test('a claim that nobody proved stands in the way of no mail that leaves', async () => {

@@ -421,6 +421,26 @@ describe('faults', () => {
     expect(server.mails).toHaveLength(1);
   });
 
+  test('a store that takes no attempts is told of once and then left alone for a while', async () => {
+    const told: string[] = [];
+    const log = { ...quiet, error: (_fields: object, text: string) => void told.push(text) };
+    await using server = await scriptedServer();
+    await using box = world(server.port, { log });
+    box.queue.before = (call) => {
+      if (call === 'begin') throw new Error('disk full');
+    };
+    for (let d = 0; d < 50; d += 1) box.queue.add([`u@d${d}.test`]);
+    for (let second = 0; second < 4; second += 1) {
+      for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
+      box.clock.advance(1000);
+    }
+    expect(told).toEqual(['attempts could not be recorded, so none is made']);
+    box.queue.before = () => undefined;
+    Object.assign(box.zone, Object.fromEntries(Array.from({ length: 50 }, (_, d) => [`A d${d}.test`, ['127.0.0.1']])));
+    box.clock.advance(2000);
+    await box.queue.recorded(50);
+  });
+
   test('a result that could not be written is written later, and the message is not sent again', async () => {
     await using server = await scriptedServer();
     await using box = world(server.port);

@@ -158,6 +158,23 @@ describe('one message', () => {
     expect(server.mails).toEqual([]);
   });
 
+  test('that cannot be read a second time waits, and the log says why', async () => {
+    const causes: unknown[] = [];
+    const log = { ...quiet, error: (fields: object) => void causes.push((fields as { err?: unknown }).err) };
+    await using server = await scriptedServer();
+    await using box = world(server.port, { log });
+    let reads = 0;
+    const fault = new Error('a bad sector');
+    box.queue.before = (call) => {
+      if (call === 'content' && ++reads === 2) throw fault;
+    };
+    box.queue.add(['a@remote.test'], { body: `From: me@box.test\r\n\r\n${'x'.repeat(70)}\r\n`.repeat(5000) });
+    await box.queue.recorded(1);
+    expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.3.0' });
+    expect(server.mails).toEqual([]);
+    expect(causes).toEqual([fault]);
+  });
+
   test('whose keys cannot be read waits rather than leave unsigned', async () => {
     await using server = await scriptedServer();
     await using box = world(server.port, { keys: () => Promise.reject(new Error('locked')) });

@@ -303,6 +303,15 @@ async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): P
   return row?.id ?? null;
 }
 
+/** The first account of the operator, who is postmaster of the box itself. */
+export const operatorAccount = query('operator-account', async (rx): Promise<number | undefined> => {
+  const row = await rx.get<{ id: number }>(
+    'SELECT id FROM account WHERE tenant = ? AND state = 1 ORDER BY id LIMIT 1',
+    OPERATOR,
+  );
+  return row?.id;
+});
+
 /** The tenant of an account, or undefined when it does not exist. */
 export const tenantOf = query('tenant-of', async (rx, input: { account: number }): Promise<number | undefined> => {
   const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);

@@ -68,6 +68,7 @@ export type AppendOutcome =
   | { kind: 'appended'; mailbox: number; uidValidity: number; uid: number; modseq: number }
   | { kind: 'missing' }
   | { kind: 'over-quota' }
+  | { kind: 'too-many-keywords' }
   | { kind: 'too-big' };
 
 /**

@@ -245,7 +245,7 @@ class AppendedMessage implements AppendSink {
       return done;
     }
     this.abort();
-    return done.kind === 'missing' ? done : { kind: 'over-quota' };
+    return done;
   }
 }
 

@@ -55,7 +55,7 @@ export class StoreBackend implements ImapStore {
     if (from !== 'INBOX') return this.#store.write(renameMailbox, { account: this.#account, from, to });
     // RFC 9051 6.3.6: the messages move to a new mailbox, INBOX and what hangs below it stay.
     const made = await this.create(to);
-    if (made.kind !== 'created') return 'exists';
+    if (made.kind !== 'created') return made.kind;
     const inbox = await this.mailbox('INBOX');
     if (inbox === undefined) return 'missing';
     const view = this.#store.view(this.#account, inbox.id);

@@ -34,7 +34,7 @@ export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
       case 'exists':
         return no('ALREADYEXISTS', 'There is a mailbox of that name');
       case 'too-many':
-        return no('LIMIT', 'There are too many mailboxes');
+        return no('LIMIT', 'There are too many mailboxes, or too many levels');
     }
   },
 };

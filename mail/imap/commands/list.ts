@@ -21,7 +21,7 @@ export const list: ImapCommand<ListRequest> = {
       session.say('* LIST (\\Noselect) "/" ""\r\n');
       return ok('Levels are separated by that');
     }
-    for (const listed of chooseMailboxes(await session.store.mailboxes(), request)) {
+    for (const listed of await chooseMailboxes(await session.store.mailboxes(), request)) {
       session.say(listResponse(listed, request));
       // RFC 5819 2: the STATUS comes behind its LIST.
       if (request.status.length > 0 && listed.chosen) {
@@ -49,7 +49,7 @@ export const lsub: ImapCommand<ListRequest> = {
   },
 
   async run(session, request) {
-    for (const { mailbox: each, chosen } of chooseMailboxes(await session.store.mailboxes(), request)) {
+    for (const { mailbox: each, chosen } of await chooseMailboxes(await session.store.mailboxes(), request)) {
       // `%` names also the parents of what is subscribed; with `*` the children are shown themselves.
       if (!chosen && !request.patterns.some((pattern) => pattern.endsWith('%'))) continue;
       session.say(`* LSUB (${chosen ? '' : '\\Noselect'}) "/" ${mailbox(each.name)}\r\n`);

@@ -37,7 +37,7 @@ export function parseList(d: Decoder): ListRequest {
   const patterns = several ? d.list((each) => each.listMailbox()) : [d.listMailbox()];
   if (patterns.length === 0 || patterns.length > PATTERNS) throw new ImapSyntaxError('Expected some patterns');
   if (patterns.join('').length > CHARACTERS) throw new ImapSyntaxError('The patterns are too long');
-  const returns = d.done ? { subscribed: false, status: [] } : parseReturn(d);
+  const returns = d.trailing() ? { subscribed: false, status: [] } : parseReturn(d);
   return {
     patterns: patterns.filter((pattern) => pattern !== '').map((pattern) => reference + pattern),
     select,

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Value } from '../../mail/store/engine/types.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { emptyGoneMailbox } from '../../mail/store/tidy.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 async function world(): Promise<{ box: TestStore; imap: StoreBackend; account: number; inbox: number }> {
@@ -66,4 +67,15 @@ test('looking up a mailbox looks at no mailboxes of others', async () => {
   db.close();
   expect(asked).toHaveLength(3);
   expect(asked.filter((plan) => plan.includes('SCAN'))).toEqual([]);
+});
+
+test('emptying a deleted mailbox ends also when its counter is wrong', async () => {
+  const { box, imap, account } = await world();
+  await using _ = box;
+  const junk = (await imap.mailbox('Junk'))?.id ?? 0;
+  await imap.remove('Junk');
+  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
+  db.exec('UPDATE mailbox SET total = 1 WHERE gone_at IS NOT NULL');
+  db.close();
+  expect(await box.store.writeSlice(emptyGoneMailbox, { account, mailbox: junk })).toBe(0);
 });

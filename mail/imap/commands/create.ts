@@ -14,7 +14,7 @@ export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
 
   parse(d) {
     const name = d.sp().mailbox();
-    if (d.done) return { name, uses: [] };
+    if (d.trailing()) return { name, uses: [] };
     d.sp();
     const uses = d.list((each) => {
       each.expect('USE').sp();

@@ -60,6 +60,18 @@ test('other sessions are served while a LIST takes long', async () => {
   expect(order).toEqual(['noop', 'list']);
 });
 
+test('other sessions are served between the items of one message', async () => {
+  await using world = await imapWorld({ limits: PATIENT });
+  world.store.deliver('INBOX', `${'a:\n'.repeat(16_000)}\nx\n`);
+  const [client, other] = [await world.client('INBOX'), await world.client()];
+  const items = Array.from({ length: 190 }, (_, i) => `BODY.PEEK[HEADER.FIELDS (X${i})]`).join(' ');
+  const order: string[] = [];
+  const fetched = client.command(`FETCH 1 (${items})`).then(() => order.push('fetch'));
+  await other.command('NOOP').then(() => order.push('noop'));
+  await fetched;
+  expect(order).toEqual(['noop', 'fetch']);
+});
+
 test.each([
   ['a line without an end', `a NOOP ${'('.repeat(100_000)}`],
   ['a literal that is not asked for, of 1 GB', 'a LOGIN {1000000000+}\r\n'],

@@ -65,6 +65,8 @@ function listResponse({ mailbox: each, chosen, childInfo }: Listed, request: Lis
   if (use !== undefined) attributes.push(use);
   const asked = request.subscribed || request.select.includes('SUBSCRIBED');
   if (asked && each.subscribed) attributes.push('\\Subscribed');
-  const extended = childInfo && !chosen ? ' ("CHILDINFO" ("SUBSCRIBED"))' : '';
+  const criteria = request.select.filter((name) => name === 'SUBSCRIBED' || name === 'SPECIAL-USE');
+  const fitted = [...new Set(criteria)].map((name) => `"${name}"`).join(' ');
+  const extended = childInfo && !chosen ? ` ("CHILDINFO" (${fitted}))` : '';
   return `* LIST (${attributes.join(' ')}) "/" ${mailbox(each.name)}${extended}\r\n`;
 }

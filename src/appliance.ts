@@ -91,7 +91,7 @@ interface Inside extends Surroundings {
   failing: () => string[];
 }
 
-/** Builds everything that runs, in order; closing takes it down in reverse. */
+/** Builds everything that runs, in order; closing takes it down in reverse, the doors together. */
 export async function startAppliance(around: Surroundings): Promise<Appliance> {
   await using stack = new AsyncDisposableStack();
   const inside = await furnish(around, stack);
@@ -99,16 +99,18 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const seeded = await seed({ store, secrets, log }, settings);
   stack.use(new Housekeeping(store, around.clock, log));
 
+  const doors: { close(): Promise<void> }[] = [];
+  stack.defer(() => closeAll(doors));
   const receiver = await openReceiver(inside);
-  stack.defer(() => receiver.close());
+  doors.push(receiver);
   const imap = await openImap(inside);
-  stack.defer(() => imap.close());
+  doors.push(imap);
   const listeners: Listeners = {};
   const world = worldOf(inside, listeners);
   const http = await openHttp(inside, world);
-  stack.defer(() => http.close());
+  doors.push(http);
   const relay = openRelay(inside, receiver.addresses());
-  stack.defer(() => relay.close());
+  doors.push(relay);
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
@@ -126,6 +128,13 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     baseUrl: world.baseUrl(),
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
+}
+
+/** All at the same time: the patience of each for its peers, one after the other, would be longer than a stop may take. */
+async function closeAll(doors: readonly { close(): Promise<void> }[]): Promise<void> {
+  const ends = await Promise.allSettled(doors.map((door) => door.close()));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 /** Everything that has no door: store, keys, certificate, logins, queue. */
@@ -202,6 +211,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
 function openReceiver({ settings, store, hold, queue, logins, tls, exempt, local, log, metrics, clock }: Inside) {
   const intake = new StoreIntake({
     store,
+    hostname: settings.hostname,
     hold,
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),

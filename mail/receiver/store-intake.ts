@@ -1,9 +1,9 @@
-import { type Address, addressKey, formatAddress } from '../message/address.ts';
+import { type Address, formatAddress } from '../message/address.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
-import { lookupKeys, route } from '../delivery/route.ts';
+import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { ownsAddress } from '../store/account.ts';
@@ -20,6 +20,8 @@ const MOST_RECEIVED = 100;
 
 export interface StoreIntakeOptions {
   store: MailStore;
+  /** Our own name. */
+  hostname: string;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
   /** For whom an account sends, and how much that may be; null: no limit. */
@@ -37,8 +39,10 @@ export class StoreIntake implements Intake {
     this.options = options;
   }
 
-  route(to: Address): Promise<Route> {
-    return route(this.options.store, to);
+  async route(to: Address, login: Login | undefined): Promise<Route> {
+    const { store, hostname } = this.options;
+    const where = await (login === undefined ? route : routeOutward)(store, to);
+    return where.kind === 'elsewhere' && to.domain === hostname ? routeAtOwnName(store, to) : where;
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {
@@ -247,7 +251,7 @@ function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {
     recipients
       .filter((to) => to.route.kind === 'elsewhere')
       .map((to) => [
-        addressKey(to.address),
+        formatAddress(to.address), // not without its case: what that means is for its own server to say, RFC 5321 2.4
         {
           recipient: formatAddress(to.address),
           domain: to.address.domain,

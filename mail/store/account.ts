@@ -74,16 +74,16 @@ async function insertCredential(tx: Write, account: number, credential: NewCrede
   return id;
 }
 
-/** Replaces the account's own password. Answers the credential rows that no longer hold, whose sessions must end. */
+export type PasswordSet =
+  /** The credential rows that no longer hold, whose sessions must end. */
+  { kind: 'set'; old: number[] } | { kind: 'missing' };
+
+/** Replaces the account's own password. */
 export const setPassword = command(
   'set-password',
-  async (
-    tx,
-    input: { account: number; credential: NewCredential },
-    stamp,
-  ): Promise<{ kind: 'set'; old: number[] } | { kind: 'missing' }> => {
-    const there = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state <> 2', input.account);
-    if (there === undefined) return { kind: 'missing' };
+  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<PasswordSet> => {
+    const account = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state <> 2', input.account);
+    if (account === undefined) return { kind: 'missing' };
     const old = await tx.all<{ id: number }>(
       `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
       input.account,
@@ -302,6 +302,15 @@ async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): P
   );
   return row?.id ?? null;
 }
+
+/** The first account of the operator, who is postmaster of the box itself. */
+export const operatorAccount = query('operator-account', async (rx): Promise<number | undefined> => {
+  const row = await rx.get<{ id: number }>(
+    'SELECT id FROM account WHERE tenant = ? AND state = 1 ORDER BY id LIMIT 1',
+    OPERATOR,
+  );
+  return row?.id;
+});
 
 /** The tenant of an account, or undefined when it does not exist. */
 export const tenantOf = query('tenant-of', async (rx, input: { account: number }): Promise<number | undefined> => {

@@ -41,6 +41,7 @@ export async function provisionAccount(
     credential,
     project: null,
     displayName: null,
+    quotaBytes: null,
     attach: null,
   });
   if (added.kind === 'address-taken' || added.kind === 'no-domain') return { kind: added.kind };

@@ -39,9 +39,9 @@ export function pageOf<T extends { id: number }>(
   rows: readonly T[],
   { cursor, limit }: { cursor?: string | undefined; limit: number },
 ): { rows: T[]; nextCursor: string | null } {
-  const after = cursor === undefined ? 0 : Number(cursor);
+  const after = cursor === undefined ? 0 : Number(/^[1-9]\d{0,14}$/.exec(cursor)?.[0]);
   if (Number.isNaN(after)) {
-    refuse('invalid_arguments', 'The cursor is not one that this list gave.', {
+    refuse('invalid_arguments', 'The cursor is not one that this list gave as nextCursor.', {
       issues: [{ path: 'cursor', message: 'unknown' }],
     });
   }

@@ -2,6 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
+import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import { type Box, startBox } from '../support/box.ts';
@@ -93,6 +94,9 @@ async function useEverything(organizationId: string): Promise<Things> {
   token = seen.add('a token after recovery', back);
   await login('anna@secretive.test', String(app['password']));
   await login('anna@secretive.test', seen.add('a wrong password', 'wrong-Horse-battery-1954')).catch(() => undefined);
+  await submit('anna@secretive.test', String(app['password']));
+  const { items } = (await call('list_queue')) as { items: { queueId: string }[] };
+  const queueId = items[0]?.queueId ?? '';
   return {
     ...forward,
     organizationId,
@@ -105,8 +109,8 @@ async function useEverything(organizationId: string): Promise<Things> {
     address: 'anna@secretive.test',
     apiKeyId: idOf(key, 'key'),
     forwarderId: idOf(await call('set_email_forwarder', forward), 'forwarder'),
-    queueId: 'que_1',
-    heldId: 'que_1',
+    queueId,
+    heldId: queueId,
     appPasswordId: idOf(app, 'appPassword'),
     tokenId: idOf(agent, 'token'),
     userId: 'usr_1',
@@ -134,6 +138,13 @@ async function login(user: string, pass: string): Promise<void> {
   client.on('error', () => undefined);
   await client.connect();
   await client.logout();
+}
+
+/** Sends a mail that is held, as local mode sends nothing to the world. */
+async function submit(user: string, pass: string): Promise<void> {
+  const server = { host: '127.0.0.1', port: box.port('submissions'), secure: true };
+  const transport = createTransport({ ...server, auth: { user, pass }, tls: { rejectUnauthorized: false } });
+  await transport.sendMail({ from: user, to: 'somebody@remote.example', subject: 'Held', text: 'x' });
 }
 
 /** Secrets where they do not belong, as people put them. */

@@ -1,5 +1,4 @@
-import { subjectOf } from '../bootstrap/bootstrap.ts';
-import { ownerAddress } from '../bootstrap/claim-letter.ts';
+import { ownerAddress, subjectOf } from '../bootstrap/claim-letter.ts';
 import { prepareLetter } from '../letters/letter.ts';
 import type { World } from '../operations/world.ts';
 import { requestProof } from './proof-commands.ts';

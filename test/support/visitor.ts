@@ -1,4 +1,5 @@
-import { http, type Said } from './mcp.ts';
+import { type Box, startBox } from './box.ts';
+import { http, type Said, tool } from './mcp.ts';
 
 /** A browser without windows: keeps cookies, sends forms as browsers do, follows nothing by itself. */
 export class Visitor {
@@ -85,3 +86,26 @@ export async function ownedOrganization(
 }
 
 export const OWNER_PASSWORD = 'a calculus of logic';
+
+/** A box with two organizations whose owners are signed in; the first has a domain and two mailboxes on it. */
+export interface PortalBox {
+  box: Box;
+  base: string;
+  acme: Owned;
+  other: Owned;
+}
+
+export type Owned = Awaited<ReturnType<typeof ownedOrganization>>;
+
+export async function portalBox(): Promise<PortalBox> {
+  const box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
+  const base = `http://127.0.0.1:${box.port('http')}`;
+  const acme = await ownedOrganization(base, 'Acme', 'ada@example.test');
+  const other = await ownedOrganization(base, 'Other', 'eve@example.test');
+  await tool(base, 'add_email_domain', { domain: 'acme.test' }, acme.token);
+  await tool(base, 'verify_email_domain', { domain: 'acme.test' }, acme.token);
+  for (const localPart of ['anna', 'bert']) {
+    await tool(base, 'provision_email', { domain: 'acme.test', localPart }, acme.token);
+  }
+  return { box, base, acme, other };
+}

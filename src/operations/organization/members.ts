@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatAddress } from '../../../mail/message/address.ts';
-import { subjectOf } from '../../bootstrap/bootstrap.ts';
-import { harmless, ownerAddress } from '../../bootstrap/claim-letter.ts';
+import { claimLetter, harmless, ownerAddress, subjectOf } from '../../bootstrap/claim-letter.ts';
 import { resendClaim } from '../../bootstrap/commands.ts';
-import { claimLetter } from '../../bootstrap/claim-letter.ts';
 import { newLink } from '../../bootstrap/bootstrap.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { prepareLetter } from '../../letters/letter.ts';

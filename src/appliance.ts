@@ -69,6 +69,8 @@ export interface Appliance extends AsyncDisposable {
   readonly listeners: Listeners;
   readonly seeded: Seeded;
   readonly selfSigned: boolean;
+  /** {base_url}, without a slash at the end. */
+  readonly baseUrl: string;
 }
 
 /** What the doors share. */
@@ -92,7 +94,7 @@ interface Inside extends Surroundings {
   failing: () => string[];
 }
 
-/** Builds everything that runs, in order; closing takes it down in reverse. */
+/** Builds everything that runs, in order; closing takes it down in reverse, the doors together. */
 export async function startAppliance(around: Surroundings): Promise<Appliance> {
   await using stack = new AsyncDisposableStack();
   const inside = await furnish(around, stack);
@@ -100,16 +102,18 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const seeded = await seed({ store, secrets, log }, settings);
   stack.use(new Housekeeping(store, around.clock, log));
 
+  const doors: { close(): Promise<void> }[] = [];
+  stack.defer(() => closeAll(doors));
   const receiver = await openReceiver(inside);
-  stack.defer(() => receiver.close());
+  doors.push(receiver);
   const imap = await openImap(inside);
-  stack.defer(() => imap.close());
+  doors.push(imap);
   const listeners: Listeners = {};
   const world = worldOf(inside, listeners);
   const http = await openHttp(inside, world);
-  stack.defer(() => http.close());
+  doors.push(http);
   const relay = openRelay(inside, receiver.addresses());
-  stack.defer(() => relay.close());
+  doors.push(relay);
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
@@ -126,8 +130,16 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     listeners,
     seeded,
     selfSigned: inside.tls.selfSigned,
+    baseUrl: world.baseUrl(),
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
+}
+
+/** All at the same time: the patience of each for its peers, one after the other, would be longer than a stop may take. */
+async function closeAll(doors: readonly { close(): Promise<void> }[]): Promise<void> {
+  const ends = await Promise.allSettled(doors.map((door) => door.close()));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 /** Everything that has no door: store, keys, certificate, logins, queue. */
@@ -217,6 +229,7 @@ function openReceiver({
 }: Inside) {
   const intake = new StoreIntake({
     store,
+    hostname: settings.hostname,
     hold,
     forwardKey: secrets.subkey('forwarding'),
     senderOf: (account) => senderOf(store, settings, account),
@@ -264,7 +277,6 @@ function openHttp({ settings, store, tls, failing, metrics, log }: Inside, world
     certificate: tls.pair,
     failing,
     metrics,
-    version: version(),
     log,
     trusted: (ip) => inNetworks(ip, settings.trustProxy),
     doors: httpDoors(world),

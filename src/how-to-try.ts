@@ -8,6 +8,17 @@ interface Facts {
   listeners: Listeners;
   seeded: Seeded;
   selfSigned: boolean;
+  baseUrl: string;
+}
+
+/** Something to try. `secret` is one that the line needs; a later start does not know it any more. */
+interface Try {
+  what: string;
+  /** Undefined: no door is open for it. */
+  port: number | undefined;
+  secret?: string | undefined;
+  needs?: 'PASSWORD' | 'TOKEN';
+  how: (port: number, secret: string) => string;
 }
 
 /** What a start says to the person who made it. Each line that begins with `$` works as printed. */
@@ -15,49 +26,116 @@ export function howToTry(facts: Facts): string {
   return facts.settings.live ? live(facts) : local(facts);
 }
 
-function local({ settings, listeners, seeded }: Facts): string {
-  const address = seeded.address ?? '';
-  const password = seeded.password ?? 'PASSWORD';
-  const { smtp, submissions, imaps, http } = listeners;
-  const known =
-    seeded.password === undefined
-      ? `  password  as the first start printed it; a new one: bin/mailstead mailbox password ${address}${where(settings)}`
-      : `  password  ${password}   (shown once; a new one: bin/mailstead mailbox password ${address}${where(settings)})`;
-  const tries: [string, boolean, string][] = [
-    [
-      'Receive a mail (SMTP)',
-      smtp !== undefined,
-      `swaks --server 127.0.0.1:${smtp} --from you@example.org --to ${address}`,
-    ],
-    [
-      'Read it (IMAP)',
-      imaps !== undefined,
-      `curl -sk --user ${quoted(`${address}:${password}`)} 'imaps://127.0.0.1:${imaps}/INBOX;MAILINDEX=1'`,
-    ],
-    [
-      'Send one; it is held, as local mode sends nothing to the world',
-      submissions !== undefined,
-      `swaks --server 127.0.0.1:${submissions} --tlsc --auth PLAIN --auth-user ${address} --auth-password ${quoted(password)} --from ${address} --to you@example.org`,
-    ],
-    ['See what is held', true, `bin/mailstead queue list${where(settings)}`],
-  ];
-  const lines = tries.filter(([, possible]) => possible).map(([what, , how]) => `  ${what}\n    $ ${how}`);
+function local(facts: Facts): string {
+  const { settings, listeners, seeded } = facts;
+  const { http } = listeners;
   return [
     '',
     'Mailstead runs in local mode: on this machine only, and it sends nothing to the world.',
     '',
-    `  mailbox   ${address}`,
-    known,
+    `  mailbox   ${seeded.address ?? ''}`,
+    ...secrets(facts),
     `  ports     ${ports(listeners)}`,
     `  data      ${settings.dataDir}`,
     ...(http === undefined ? [] : [`  health    http://127.0.0.1:${http}/readyz`]),
     '',
-    ...lines,
+    ...[...mailTries(facts), ...agentTries(facts)].flatMap(shown),
+    ...clientLine(facts),
     '',
   ].join('\n');
 }
 
-function live({ settings, listeners, selfSigned }: Facts): string {
+function secrets({ settings, listeners, seeded, baseUrl }: Facts): string[] {
+  const at = where(settings);
+  const [password, token] = [
+    `bin/mailstead mailbox password ${seeded.address}${at}`,
+    `bin/mailstead token add NAME${at}`,
+  ];
+  const before = 'as the first start printed it;';
+  return [
+    seeded.password === undefined
+      ? `  password  ${before} a new one: ${password}`
+      : `  password  ${seeded.password}   (shown once; a new one: ${password})`,
+    seeded.token === undefined
+      ? `  token     ${before} another: ${token}`
+      : `  token     ${seeded.token}   (shown once; another: ${token})`,
+    ...(listeners.http === undefined
+      ? []
+      : [
+          `  sign in   ${baseUrl}/auth/sign-in?token=${seeded.signIn}   (once, within a day; another: bin/mailstead sign-in${at})`,
+        ]),
+  ];
+}
+
+function mailTries({ settings, listeners, seeded }: Facts): Try[] {
+  const { smtp, submissions, imaps } = listeners;
+  const { address = '', password } = seeded;
+  return [
+    {
+      what: 'Receive a mail (SMTP)',
+      port: smtp,
+      how: (port) => `swaks --server 127.0.0.1:${port} --from you@example.org --to ${address}`,
+    },
+    {
+      what: 'Read it (IMAP)',
+      port: imaps,
+      secret: password,
+      needs: 'PASSWORD',
+      how: (port, secret) =>
+        `curl -sk --user ${quoted(`${address}:${secret}`)} 'imaps://127.0.0.1:${port}/INBOX;MAILINDEX=1'`,
+    },
+    {
+      what: 'Send one; it is held, as local mode sends nothing to the world',
+      port: submissions,
+      secret: password,
+      needs: 'PASSWORD',
+      how: (port, secret) =>
+        `swaks --server 127.0.0.1:${port} --tlsc --auth PLAIN --auth-user ${address} --auth-password ${quoted(secret)} --from ${address} --to you@example.org`,
+    },
+    { what: 'See what is held', port: 0, how: () => `bin/mailstead queue list${where(settings)}` },
+  ];
+}
+
+function agentTries({ listeners, seeded }: Facts): Try[] {
+  const call = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'whoami', arguments: {} },
+  });
+  const common = { port: listeners.http, secret: seeded.token, needs: 'TOKEN' as const };
+  return [
+    {
+      ...common,
+      what: 'Call a tool as an agent does (MCP)',
+      how: (port, token) =>
+        `curl -s http://127.0.0.1:${port}/mcp -H 'Content-Type: application/json' -H ${bearer(token)} -d '${call}'`,
+    },
+    {
+      ...common,
+      what: 'Call it by REST',
+      how: (port, token) => `curl -s -X POST http://127.0.0.1:${port}/api/tools/whoami -H ${bearer(token)}`,
+    },
+  ];
+}
+
+/** It is for a program that may not be here, so it is nothing to try. */
+function clientLine({ listeners, seeded, baseUrl }: Facts): string[] {
+  if (listeners.http === undefined) return [];
+  const header = `--header "Authorization: Bearer ${seeded.token ?? 'TOKEN'}"`;
+  return [
+    '  Connect an MCP client, such as Claude Code',
+    `    claude mcp add --transport http mailstead ${baseUrl}/mcp ${header}`,
+  ];
+}
+
+function shown({ what, port, secret, needs, how }: Try): string[] {
+  if (port === undefined) return [];
+  if (needs === undefined || secret !== undefined) return [`  ${what}`, `    $ ${how(port, secret ?? '')}`];
+  return [`  ${what}, with the real ${needs.toLowerCase()}`, `    ${how(port, needs)}`];
+}
+
+function live({ settings, listeners, seeded, selfSigned, baseUrl }: Facts): string {
   const at = where(settings);
   const certificate = selfSigned
     ? 'The certificate is self-signed: other hosts and mail programs will warn. Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY.'
@@ -68,6 +146,12 @@ function live({ settings, listeners, selfSigned }: Facts): string {
     `  ports     ${ports(listeners)}`,
     `  data      ${settings.dataDir}`,
     ...(certificate === undefined ? [] : [`  ${certificate}`]),
+    ...(seeded.claim === undefined
+      ? []
+      : [
+          `  claim     ${baseUrl}/auth/setup?token=${seeded.claim}`,
+          '            Nobody has claimed this box: who opens this and sets a password owns it. Each start makes a new link.',
+        ]),
     `  next      bin/mailstead domain add example.com${at} && bin/mailstead mailbox add you@example.com${at}`,
     '',
   ].join('\n');
@@ -82,6 +166,10 @@ function ports(listeners: Listeners): string {
 /** How a command finds this server when its data is not where commands look by themselves. */
 function where({ dataDir }: Settings): string {
   return dataDir === resolve('data') ? '' : ` --data-dir ${quoted(dataDir)}`;
+}
+
+function bearer(token: string): string {
+  return quoted(`Authorization: Bearer ${token}`);
 }
 
 /** One word of a shell's command line, whatever is in it. */

@@ -22,7 +22,6 @@ export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   };
   try {
     const appliance = await startAppliance({ settings, log, metrics: openMetrics(), clock: Date.now, fatal });
-    welcome(appliance, settings);
     const stop = (signal: string): void => {
       log.info({ signal }, 'stopping');
       setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref();
@@ -36,6 +35,8 @@ export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Pr
     };
     process.once('SIGTERM', () => stop('SIGTERM'));
     process.once('SIGINT', () => stop('SIGINT'));
+    // Last: whoever reads that it is ready may stop it at once.
+    welcome(appliance, settings);
   } catch (error) {
     return complain(error instanceof CannotStart ? error.message : reason(error), 1);
   }
@@ -59,8 +60,8 @@ function reason(error: unknown): string {
 }
 
 function welcome(appliance: Appliance, settings: Settings): void {
-  const { listeners, seeded, selfSigned } = appliance;
-  process.stdout.write(`${howToTry({ settings, listeners, seeded, selfSigned })}\n`);
+  const { listeners, seeded, selfSigned, baseUrl } = appliance;
+  process.stdout.write(`${howToTry({ settings, listeners, seeded, selfSigned, baseUrl })}\n`);
   // For scripts, whatever the log format: every door is open.
   process.stdout.write(
     `${JSON.stringify({ level: 'info', time: new Date().toISOString(), listeners, msg: 'ready' })}\n`,

@@ -6,13 +6,24 @@ import { type AccountContext, provisionAccount } from './accounts/accounts.ts';
 import { onboardDomain } from './domains/domains.ts';
 import { BOX } from './letters/letter.ts';
 import { seedOperator } from './organizations/commands.ts';
+import { offerOperatorClaim, seedLocalOwner } from './people/operator-commands.ts';
+import { newSecret } from './people/secrets.ts';
+import { addFirstToken } from './tokens/first-token-commands.ts';
+import { ALL_ACTIONS, makeToken, secretHash, shownPart } from './tokens/token.ts';
 
 const LOCAL_ADDRESS = 'me@box.test';
 
+/** What a start has to tell. */
 export interface Seeded {
   /** Local mode: the mailbox to try things with; the password only when it was made just now. */
-  address: string | undefined;
-  password: string | undefined;
+  address?: string;
+  password?: string;
+  /** Local mode's first start: of the operator's organization. */
+  token?: string;
+  /** Local mode: what the link to sign in once carries. */
+  signIn?: string;
+  /** Live mode until somebody has claimed the box: what the claim link carries. */
+  claim?: string;
 }
 
 /**
@@ -27,13 +38,32 @@ export async function seed(context: AccountContext, settings: Settings): Promise
   if (settings.live && !domains.some((domain) => domain.name === settings.hostname)) {
     await onboardDomain(context, { tenant: BOX, name: settings.hostname, verified: true });
   }
-  return settings.live ? { address: undefined, password: undefined } : seedLocal(context, settings);
+  return settings.live ? seedLive(context) : seedLocal(context, settings);
+}
+
+async function seedLive({ store }: AccountContext): Promise<Seeded> {
+  const { secret, hash } = newSecret();
+  const { kind } = await store.write(offerOperatorClaim, { organization: OPERATOR, hash });
+  return kind === 'offered' ? { claim: secret } : {};
 }
 
 async function seedLocal(context: AccountContext, settings: Settings): Promise<Seeded> {
+  const mailbox = await localMailbox(context, settings);
+  const { secret, hash } = newSecret();
+  await context.store.write(seedLocalOwner, { organization: OPERATOR, email: LOCAL_ADDRESS, hash });
+  if (mailbox.password === undefined) return { ...mailbox, signIn: secret };
+  return { ...mailbox, signIn: secret, token: await firstToken(context, settings) };
+}
+
+async function firstToken({ store }: AccountContext, { tokenPrefix }: Settings): Promise<string> {
+  const token = makeToken(tokenPrefix);
+  await store.write(addFirstToken, { hash: secretHash(token), shown: shownPart(token), actions: [...ALL_ACTIONS] });
+  return token;
+}
+
+async function localMailbox(context: AccountContext, settings: Settings): Promise<Seeded> {
   const accounts = await context.store.read(listAccounts, undefined);
-  if (accounts.some((account) => account.address === LOCAL_ADDRESS))
-    return { address: LOCAL_ADDRESS, password: undefined };
+  if (accounts.some((account) => account.address === LOCAL_ADDRESS)) return { address: LOCAL_ADDRESS };
   const address = parseAddress(LOCAL_ADDRESS);
   const domain = await onboardDomain(context, { tenant: OPERATOR, name: 'box.test', verified: true });
   if (address === undefined || !('id' in domain)) throw new Error('the domain box.test cannot be made');

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in package.json. */
+let known: string | undefined;
+
+/** The version in package.json, read once. */
 export function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  known ??= (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
+    .version;
+  return known;
 }

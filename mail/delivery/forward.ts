@@ -5,7 +5,7 @@ import type { Field } from '../message/header.ts';
 import type { Store } from '../store/engine/types.ts';
 import { type Forward, forwardsOf } from '../store/forwarder.ts';
 import type { NewQueueRow } from '../store/queue.ts';
-import { lookupKeys, route } from './route.ts';
+import { lookupKeys, routeOutward } from './route.ts';
 
 /** One copy that goes on to an address elsewhere. */
 export interface Onward {
@@ -66,7 +66,7 @@ export async function planForwards(store: Store, recipients: readonly Address[],
 
 async function follow(store: Store, step: Step, mail: ForwardedMail, plan: Plan): Promise<Step[]> {
   const { address } = step;
-  const where = await route(store, address);
+  const where = await routeOutward(store, address);
   if (where.kind === 'elsewhere') {
     if (step.by !== undefined) plan.onward.push(onward(mail, step, step.by));
     return [];

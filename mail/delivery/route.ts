@@ -1,5 +1,5 @@
 import { type Address, addressKey, withoutDetail } from '../message/address.ts';
-import { routeFacts } from '../store/account.ts';
+import { operatorAccount, routeFacts } from '../store/account.ts';
 import type { Store } from '../store/engine/types.ts';
 
 /** What a recipient address means to this box. */
@@ -10,7 +10,7 @@ export type Route =
   | { kind: 'forward'; address: Address }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
-  | { kind: 'full' }
+  | { kind: 'full'; account: number; address: Address }
   | { kind: 'elsewhere' };
 
 /** Decides where a recipient leads: mailbox or alias, then plus-address, then the roles that every domain has. */
@@ -24,7 +24,22 @@ export async function route(store: Store, address: Address): Promise<Route> {
   if (facts.domain === 'unverified') return { kind: 'unverified' };
   const { account, forwards, full } = facts;
   if (account === null) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
-  return full ? { kind: 'full' } : { kind: 'here', account, address, forwards };
+  return full ? { kind: 'full', account, address } : { kind: 'here', account, address, forwards };
+}
+
+/**
+ * Where mail that leaves from here leads. A domain that is claimed and not proved is somebody else's as far as anybody
+ * knows, or one tenant's claim would keep all others from writing to it.
+ */
+export async function routeOutward(store: Store, address: Address): Promise<Route> {
+  const where = await route(store, address);
+  return where.kind === 'unverified' ? { kind: 'elsewhere' } : where;
+}
+
+/** Where an address at the box's own name leads when that is no domain of ours. RFC 5321 4.5.1: its postmaster is there. */
+export async function routeAtOwnName(store: Store, address: Address): Promise<Route> {
+  const account = isRole(address) ? await store.read(operatorAccount, undefined) : undefined;
+  return account === undefined ? { kind: 'elsewhere' } : { kind: 'here', account, address, forwards: false };
 }
 
 /** The forms under which an address is looked up, from most to least exact. RFC 5233. */

@@ -57,6 +57,9 @@ function evict(sessions: Set<Session>): boolean {
   for (const session of sessions) {
     if (session.resting && (oldest === undefined || session.lastInput < oldest.lastInput)) oldest = session;
   }
-  oldest?.bye('Another client of yours took this place', 'LIMIT');
-  return oldest !== undefined;
+  if (oldest === undefined) return false;
+  // At once, though a dead phone is gone only later: it would be the oldest again and nobody would have to go.
+  sessions.delete(oldest);
+  oldest.bye('Another client of yours took this place', 'LIMIT');
+  return true;
 }

@@ -21,19 +21,14 @@ export function permanentFlags(keywords: readonly string[], readOnly: boolean): 
   return `PERMANENTFLAGS ${readOnly ? '()' : flagList([...SYSTEM, ...keywords, '\\*'])}`;
 }
 
-/** Flags by their bits, shared by all sessions of a mailbox: a slot never changes its name. */
-const known = new WeakMap<MailboxView, Map<number, Flags>>();
+/** Views give one array of names to all messages that have the same flags and no keywords beyond the bits. */
+const known = new WeakMap<readonly string[], Flags>();
 
 /** Flags of a message as it is now. One that is gone shows `\Deleted` until its EXPUNGE is told. */
 export function flagsOf(view: MailboxView, uid: number): Flags {
-  const bits = view.bits(uid);
-  if (bits === 0) return view.indexOf(uid) >= 0 ? NONE : GONE;
-  let combinations = known.get(view);
-  if (combinations === undefined || combinations.size > 1000) known.set(view, (combinations = new Map()));
-  let flags = combinations.get(bits);
-  if (flags === undefined) {
-    const names = view.flagNames(uid);
-    combinations.set(bits, (flags = { names, text: flagList(names) }));
-  }
+  const names = view.flagNames(uid);
+  if (names.length === 0) return view.indexOf(uid) >= 0 ? NONE : GONE;
+  let flags = known.get(names);
+  if (flags === undefined) known.set(names, (flags = { names, text: flagList(names) }));
   return flags;
 }

@@ -1,7 +1,8 @@
 import type { ListRequest } from './list-options.ts';
 import type { MailboxInfo } from './needs.ts';
 import { specialUse } from './special-use.ts';
-import { matchesPattern } from './wire/mailbox-name.ts';
+import { breathe } from './pace.ts';
+import { patternMatcher } from './wire/mailbox-name.ts';
 
 export interface Listed {
   mailbox: MailboxInfo;
@@ -11,16 +12,22 @@ export interface Listed {
   childInfo: boolean;
 }
 
-/** The mailboxes that a LIST names, INBOX first, then by name. */
-export function chooseMailboxes(all: readonly MailboxInfo[], request: ListRequest): Listed[] {
+/** The mailboxes that a LIST names, INBOX first, then by name. Patterns may take long: others have their turns meanwhile. */
+export async function chooseMailboxes(all: readonly MailboxInfo[], request: ListRequest): Promise<Listed[]> {
+  const matchers = request.patterns.map(patternMatcher);
   const parents = request.select.includes('RECURSIVEMATCH')
     ? parentsOf(all.filter((each) => fits(each, request)))
     : NONE;
-  return all
-    .filter((mailbox) => request.patterns.some((pattern) => matchesPattern(pattern, mailbox.name)))
-    .map((mailbox) => ({ mailbox, chosen: fits(mailbox, request), childInfo: parents.has(mailbox.name) }))
-    .filter(({ chosen, childInfo }) => chosen || childInfo)
-    .sort((a, b) => byName(a.mailbox, b.mailbox));
+  const listed: Listed[] = [];
+  for (const mailbox of all) {
+    await breathe();
+    const chosen = fits(mailbox, request);
+    const childInfo = parents.has(mailbox.name);
+    if ((chosen || childInfo) && matchers.some((matches) => matches(mailbox.name))) {
+      listed.push({ mailbox, chosen, childInfo });
+    }
+  }
+  return listed.sort((a, b) => byName(a.mailbox, b.mailbox));
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -9,6 +9,8 @@ export type Selection = (typeof SELECTION)[number];
 
 /** Patterns of one LIST. */
 const PATTERNS = 100;
+/** Characters of all of them: each may be compared with every character of every name. */
+const CHARACTERS = 4_000;
 
 /** What a LIST asks for. */
 export interface ListRequest {
@@ -34,7 +36,8 @@ export function parseList(d: Decoder): ListRequest {
   const several = d.ahead('(');
   const patterns = several ? d.list((each) => each.listMailbox()) : [d.listMailbox()];
   if (patterns.length === 0 || patterns.length > PATTERNS) throw new ImapSyntaxError('Expected some patterns');
-  const returns = d.done ? { subscribed: false, status: [] } : parseReturn(d);
+  if (patterns.join('').length > CHARACTERS) throw new ImapSyntaxError('The patterns are too long');
+  const returns = d.trailing() ? { subscribed: false, status: [] } : parseReturn(d);
   return {
     patterns: patterns.filter((pattern) => pattern !== '').map((pattern) => reference + pattern),
     select,

@@ -68,6 +68,7 @@ export type AppendOutcome =
   | { kind: 'appended'; mailbox: number; uidValidity: number; uid: number; modseq: number }
   | { kind: 'missing' }
   | { kind: 'over-quota' }
+  | { kind: 'too-many-keywords' }
   | { kind: 'too-big' };
 
 /**
@@ -84,7 +85,7 @@ export interface ImapStore {
   ): Promise<{ kind: 'created'; id: number } | { kind: 'exists' } | { kind: 'too-many' }>;
   remove(name: string): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox'>;
   /** Renaming INBOX moves its messages to a new mailbox and leaves INBOX empty. RFC 9051 6.3.6. */
-  rename(from: string, to: string): Promise<'renamed' | 'missing' | 'exists' | 'inside-itself'>;
+  rename(from: string, to: string): Promise<'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many'>;
   subscribe(name: string, on: boolean): Promise<'done' | 'missing'>;
 
   /** Opens the shared view of a mailbox; `close` it once. Counters and UIDs are of one snapshot. */

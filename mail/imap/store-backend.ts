@@ -55,7 +55,7 @@ export class StoreBackend implements ImapStore {
     if (from !== 'INBOX') return this.#store.write(renameMailbox, { account: this.#account, from, to });
     // RFC 9051 6.3.6: the messages move to a new mailbox, INBOX and what hangs below it stay.
     const made = await this.create(to);
-    if (made.kind !== 'created') return 'exists';
+    if (made.kind !== 'created') return made.kind;
     const inbox = await this.mailbox('INBOX');
     if (inbox === undefined) return 'missing';
     const view = this.#store.view(this.#account, inbox.id);
@@ -119,13 +119,28 @@ export class StoreBackend implements ImapStore {
     const target = await this.mailbox(to);
     if (target === undefined) return { kind: 'missing' };
     const pairs = { from: [] as number[], to: [] as number[] };
+    try {
+      return await this.#copySlices(mailbox, uids, target, move, pairs);
+    } catch (error) {
+      // What is told is why it failed, also when taking back fails too.
+      if (!move) await this.#takeBack(target.id, pairs.to).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #copySlices(
+    mailbox: number,
+    uids: readonly number[],
+    target: MailboxInfo,
+    move: boolean,
+    pairs: { from: number[]; to: number[] },
+  ): ReturnType<ImapStore['copy']> {
     let modseq = target.highestModseq;
     for (const slice of slices(uids)) {
       const input = { account: this.#account, mailbox, uids: slice, to: target.id, move };
       const done = await this.#write(slice, uids, copyEntries, input);
-      // RFC 9051 6.4.7: COPY is all or nothing. What earlier slices made is taken back.
       if (done.kind !== 'done') {
-        if (!move && pairs.to.length > 0) await this.#takeBack(target.id, pairs.to);
+        if (!move) await this.#takeBack(target.id, pairs.to);
         return pairs.to.length > 0 && move ? { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq } : done;
       }
       pairs.from.push(...done.from);
@@ -166,6 +181,7 @@ export class StoreBackend implements ImapStore {
     return slice.length === all.length ? this.#store.write(what, input) : this.#store.writeSlice(what, input);
   }
 
+  /** RFC 9051 6.4.7: COPY is all or nothing. What earlier slices made is taken back. */
   async #takeBack(mailbox: number, uids: readonly number[]): Promise<void> {
     await this.store(mailbox, uids, 'add', { bits: 16, keywords: [] });
     await this.expunge(mailbox, uids);
@@ -245,7 +261,7 @@ class AppendedMessage implements AppendSink {
       return done;
     }
     this.abort();
-    return done.kind === 'missing' ? done : { kind: 'over-quota' };
+    return done;
   }
 }
 

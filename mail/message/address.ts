@@ -11,9 +11,10 @@ export interface Address {
   readonly domain: string;
 }
 
+// Beyond ASCII: no C1 controls, no line or paragraph separators, no lone surrogates, which have no octets of their own.
 const ATEXT =
-  /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10FFFF}]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10FFFF}]+)*$/u;
-const QUOTED = /^"(?:[\x20\x21\x23-\x5b\x5d-\x7e\u0080-\u{10FFFF}]|\\[\x20-\x7e])*"$/u;
+  /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\xa0-\u2027\u202a-\ud7ff\ue000-\u{10FFFF}]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\xa0-\u2027\u202a-\ud7ff\ue000-\u{10FFFF}]+)*$/u;
+const QUOTED = /^"(?:[\x20\x21\x23-\x5b\x5d-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\u{10FFFF}]|\\[\x20-\x7e])*"$/u;
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9a-f:.]{2,45})\]$/i;
 

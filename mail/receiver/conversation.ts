@@ -27,6 +27,8 @@ export interface Transaction {
 export interface Tally {
   transactions: number;
   failedRecipients: number;
+  /** Recipients that could not be taken for now, since the last message. */
+  postponedRecipients: number;
   protocolErrors: number;
   idleCommands: number;
   failedLogins: number;
@@ -63,6 +65,7 @@ export function resetTransaction(session: Conversation): void {
 export function endTransaction(session: Conversation): void {
   session.transaction = undefined;
   session.tally.idleCommands = 0;
+  session.tally.postponedRecipients = 0;
 }
 
 /** After STARTTLS nothing that was said in the clear counts. RFC 3207 4.2. */

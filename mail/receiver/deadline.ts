@@ -4,7 +4,8 @@ import type { Limits } from './options.ts';
 export type Waiting =
   | { for: 'handshake'; since: number }
   | { for: 'command'; since: number; connected: number; trusted: boolean }
-  | { for: 'octets'; since: number; octets: number }
+  /** `since` has moved on with what came, see {@link Limits.octetsPerSecond}. */
+  | { for: 'octets'; since: number }
   /** The peer does not read. */
   | { for: 'reader'; since: number }
   /** Everything is said; the peer may still be sending. */
@@ -24,7 +25,7 @@ export function isOverdue(waiting: Waiting, now: number, limits: Limits, stresse
       // From our answer, not from the last octet: who sends one octet at a time gets no more time for it.
       return now - waiting.since > commandMs || (!waiting.trusted && now - waiting.connected > limits.sessionMs);
     case 'octets':
-      return now - waiting.since > commandMs + (waiting.octets / limits.octetsPerSecond) * 1000;
+      return now - waiting.since > commandMs;
     case 'reader':
       return now - waiting.since > limits.slowReaderMs;
     case 'end':

@@ -5,6 +5,9 @@ import type { Conversation, Transaction } from './conversation.ts';
 import type { Envelope, MessageSink, Refusal } from './needs.ts';
 import { receivedField } from './received.ts';
 
+/** Shorter pieces are put together first, in a buffer of twice this. */
+const SHORT = 2048;
+
 /** Where the octets of one message go, and what is answered when they have all come. */
 export class Incoming {
   /** Octets that came, also those that are thrown away. */
@@ -13,6 +16,9 @@ export class Incoming {
   readonly #transaction: Transaction;
   readonly #started: number;
   #sink: MessageSink | undefined;
+  /** Short pieces that wait for more: a peer that sends an octet at a time must not cost a buffer for each. */
+  #held: Buffer | undefined;
+  #heldSize = 0;
   #tooBig = false;
 
   constructor(session: Conversation, transaction: Transaction) {
@@ -30,7 +36,28 @@ export class Incoming {
       this.abort();
     }
     if (this.#sink === undefined || octets.length === 0) return undefined;
-    return this.#sink.write(octets)?.catch((cause: unknown) => this.#failed(cause));
+    const piece = this.#gather(octets);
+    return piece === undefined ? undefined : this.#write(piece);
+  }
+
+  /** What may go on now, or undefined when it is too little. */
+  #gather(octets: Buffer): Buffer | undefined {
+    if (this.#heldSize === 0 && octets.length >= SHORT) return octets;
+    const held = (this.#held ??= Buffer.allocUnsafe(2 * SHORT));
+    if (this.#heldSize + octets.length > held.length) return Buffer.concat([this.#takeHeld(), octets]);
+    this.#heldSize += octets.copy(held, this.#heldSize);
+    return undefined;
+  }
+
+  #takeHeld(): Buffer {
+    const held = this.#held?.subarray(0, this.#heldSize) ?? Buffer.alloc(0);
+    this.#held = undefined;
+    this.#heldSize = 0;
+    return held;
+  }
+
+  #write(piece: Buffer): Promise<void> | undefined {
+    return this.#sink?.write(piece)?.catch((cause: unknown) => this.#failed(cause));
   }
 
   /** Counts octets that are thrown away, and gives the message up. */
@@ -51,8 +78,13 @@ export class Incoming {
       const { maxMessageBytes } = this.#session.settled;
       return this.#refuse(reply(552, '5.3.4', `The message is larger than ${maxMessageBytes} octets`), 'too-big');
     }
-    if (this.#sink === undefined) return this.#refuse(later, 'failed');
+    const written = this.#heldSize === 0 ? undefined : this.#write(this.#takeHeld());
+    return written === undefined ? this.#commit() : written.then(() => this.#commit());
+  }
+
+  #commit(): Answer | Promise<Answer> {
     const sink = this.#sink;
+    if (sink === undefined) return this.#refuse(later, 'failed');
     this.#sink = undefined;
     return sink.finish().then(
       (outcome) => (outcome.kind === 'accepted' ? this.#accepted() : this.#refused(outcome)),

@@ -59,7 +59,10 @@ export interface Limits {
   slowReaderMs: number;
   /** From our last word to the end of the connection. */
   lingerMs: number;
-  /** Octets a second that a message has to come in with, beyond {@link commandMs}. */
+  /**
+   * Octets of a message that buy a second more, up to {@link commandMs} ahead and no further: what has come is no leave
+   * to fall silent, for then a line that went dead would be held for hours.
+   */
   octetsPerSecond: number;
   /** Wait before the banner on the MX door (T); who talks before it is not a mail server. RFC 5321 4.3.1. */
   bannerDelayMs: number;

@@ -44,6 +44,7 @@ export class Session implements Conversation {
   readonly tally: Tally = {
     transactions: 0,
     failedRecipients: 0,
+    postponedRecipients: 0,
     protocolErrors: 0,
     idleCommands: 0,
     failedLogins: 0,
@@ -178,11 +179,19 @@ export class Session implements Conversation {
     }
     const octets = this.#input.take();
     if (octets === undefined) return false;
+    const before = body.octets;
     const written = body.feed(octets);
+    this.#earn(body.octets - before);
     const rest = body.rest();
     if (rest !== undefined) this.#input.push(rest);
     if (written !== undefined) this.#waitFor(written);
     return true;
+  }
+
+  /** Time for octets that came. */
+  #earn(octets: number): void {
+    const { limits, clock } = this.settled;
+    this.#since = Math.min(clock.monotonic(), this.#since + (octets / limits.octetsPerSecond) * 1000);
   }
 
   #waitFor(written: Promise<void>): void {
@@ -227,7 +236,8 @@ export class Session implements Conversation {
       this.#out += formatReply(said, this.transaction?.smtputf8);
       this.settled.meter.count('smtp_replies_total', { door: this.door, class: CLASSES[(said.code / 100) | 0]! });
     }
-    this.#since = this.settled.clock.monotonic();
+    // The answer to a chunk is no new beginning, or a message in very small ones could take for ever.
+    if (!this.#isMidMessage()) this.#since = this.settled.clock.monotonic();
     if (said.next !== undefined) this.#go(said.next);
   }
 
@@ -327,6 +337,12 @@ export class Session implements Conversation {
     this.#input.drop();
   }
 
+  /** Some of a message has come by BDAT. */
+  #isMidMessage(): boolean {
+    const { chunks, incoming } = this.transaction ?? {};
+    return chunks !== undefined && incoming !== undefined && incoming.octets > 0;
+  }
+
   #isIdle(): boolean {
     return this.#body === undefined && this.transaction?.incoming === undefined;
   }
@@ -337,7 +353,7 @@ export class Session implements Conversation {
     if (this.#phase === 'handshake') return { for: 'handshake', since };
     if (this.peer.blocked) return { for: 'reader', since };
     if (this.#busy) return { for: 'us' };
-    if (this.#body !== undefined) return { for: 'octets', since, octets: this.#body.octets };
+    if (this.#body !== undefined) return { for: 'octets', since };
     return { for: 'command', since, connected: this.#connected, trusted: this.trusted };
   }
 }

@@ -1,10 +1,10 @@
-import { type Address, addressKey, formatAddress } from '../message/address.ts';
+import { type Address, formatAddress } from '../message/address.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
 import { planForwards, returned } from '../delivery/forward.ts';
-import { lookupKeys, route } from '../delivery/route.ts';
+import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { looksRewritten, originalSender } from '../forwarder/srs.ts';
@@ -23,6 +23,8 @@ const MOST_RECEIVED = 100;
 
 export interface StoreIntakeOptions {
   store: MailStore;
+  /** Our own name. */
+  hostname: string;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
   /** For whom an account sends, and how much that may be; null: no limit. */
@@ -42,12 +44,18 @@ export class StoreIntake implements Intake {
     this.options = options;
   }
 
-  async route(to: Address): Promise<Route> {
-    const where = await route(this.options.store, to);
-    if (where.kind !== 'unknown' || !looksRewritten(to.local)) return where;
+  async route(to: Address, login: Login | undefined): Promise<Route> {
+    const { store, hostname } = this.options;
+    const where = await (login === undefined ? route : routeOutward)(store, to);
+    if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
+    return where.kind === 'unknown' ? this.#returnOf(to) : where;
+  }
+
+  /** A local part that nobody has may be a sender that was rewritten here. */
+  #returnOf(to: Address): Route {
     const { forwardKey, clock } = this.options;
-    const original = originalSender(to, forwardKey, clock());
-    return original === undefined ? where : { kind: 'return', to: original };
+    const original = looksRewritten(to.local) ? originalSender(to, forwardKey, clock()) : undefined;
+    return original === undefined ? { kind: 'unknown' } : { kind: 'return', to: original };
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {
@@ -304,7 +312,7 @@ function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {
     recipients
       .filter((to) => to.route.kind === 'elsewhere')
       .map((to) => [
-        addressKey(to.address),
+        formatAddress(to.address), // not without its case: what that means is for its own server to say, RFC 5321 2.4
         {
           recipient: formatAddress(to.address),
           domain: to.address.domain,

@@ -15,6 +15,8 @@ export type Answer = { kind: 'reply'; reply: ServerReply } | Lost;
 
 /** Replies that may come before they are asked for: more than any pipelined group has. */
 const MOST_UNREAD = 256;
+/** From our QUIT to the end of the connection. */
+const GOODBYE_MS = 5000;
 
 /**
  * The octets of one connection to a server: commands out, replies in, one wait at a time. Never throws; what goes wrong
@@ -110,8 +112,10 @@ export class Connection {
     if (this.#lost !== undefined) return;
     this.#lose('the connection is closed');
     this.#socket.end('QUIT\r\n');
-    // A server that does not close its side must not keep ours open.
-    this.#socket.setTimeout(5000, () => this.#socket.destroy());
+    // A server that does not close its side must not keep ours open, not even by going on to talk.
+    const socket = this.#socket;
+    const timer = setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+    socket.once('close', () => clearTimeout(timer));
   }
 
   /** Closes at once: the one safe way out when the two sides may disagree on what has been said. */

@@ -30,11 +30,16 @@ export interface Unreached {
   host: Host | undefined;
 }
 
+const STOPPING = 'this server is stopping';
+
 /** Finds a host of a destination that takes mail, and remembers those that do not. */
 export class Connector {
   readonly hosts: HostMemory;
   readonly #options: ConnectorOptions;
   readonly #connections = new Set<Connection>();
+  /** Ends the wait of each {@link connect} that is under way. */
+  readonly #giveUp = new Set<() => void>();
+  #stopping = false;
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
@@ -42,7 +47,25 @@ export class Connector {
   }
 
   /** A session with the best host that answers. RFC 5321 5.1: one after the other until one does. Never rejects. */
-  async connect(domain: string): Promise<Session | Unreached> {
+  connect(domain: string): Promise<Session | Unreached> {
+    const { promise, resolve, reject } = Promise.withResolvers<Session | Unreached>();
+    const giveUp = (): void => resolve({ verdict: deferred('4.3.2', STOPPING), host: undefined });
+    if (this.#stopping) giveUp();
+    this.#giveUp.add(giveUp);
+    void this.#connect(domain)
+      .then(resolve, reject)
+      .finally(() => this.#giveUp.delete(giveUp));
+    return promise;
+  }
+
+  /** Breaks every connection off, also those still to come: what is on the wire is then "later". */
+  destroy(): void {
+    this.#stopping = true;
+    for (const giveUp of this.#giveUp) giveUp();
+    for (const connection of this.#connections) connection.destroy(STOPPING);
+  }
+
+  async #connect(domain: string): Promise<Session | Unreached> {
     const { rules } = this.#options;
     const destination = await findDestination(domain, rules);
     if (destination.kind === 'failed') {
@@ -61,11 +84,6 @@ export class Connector {
       };
     }
     return this.#tryHosts(allowed, policy);
-  }
-
-  /** Breaks every connection off: what is on the wire is then "later". */
-  destroy(): void {
-    for (const connection of this.#connections) connection.destroy('this server is stopping');
   }
 
   async #policy(domain: string): Promise<DestinationPolicy | undefined> {
@@ -111,6 +129,7 @@ export class Connector {
   }
 
   #watch(connection: Connection): void {
+    if (this.#stopping) return connection.destroy(STOPPING);
     this.#connections.add(connection);
     connection.onClosed(() => this.#connections.delete(connection));
   }

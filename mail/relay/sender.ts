@@ -79,6 +79,7 @@ export class Sender {
       const [{ sender, envid, ret }] = part;
       const recipients = part.map(({ recipient, notify, orcpt }) => ({ address: recipient, notify, orcpt }));
       const { verdicts, untouched } = await session.transact({ sender, envid, ret, recipients, message });
+      if (session.fault !== undefined) this.#unreadable(session.fault, part[0]);
       // A connection that the server had closed meanwhile says nothing about the server: a new one is made at once.
       if (untouched && !first && attempted.length === 0) return 'untouched';
       attempted.push(...this.#settleAll(part, verdicts, session.host, session.tls, session.offers.dsn));
@@ -91,6 +92,7 @@ export class Sender {
     const broken = !session.usable;
     if (broken && attempted.some(({ result }) => result.status === '4.4.2')) connector.hosts.doubtful(session.host);
     else connector.hosts.works(session.host);
+    if (broken) session.destroy();
     return {
       session: broken ? undefined : session,
       results: attempted.map(({ result }) => result),
@@ -129,7 +131,7 @@ export class Sender {
   }
 
   async #message(item: QueueItem): Promise<Prepared | undefined> {
-    const { clock, log } = this.#options;
+    const { clock } = this.#options;
     const domains = item.signAs ?? [item.sender?.domain ?? this.#options.hostname];
     const key = JSON.stringify([item.message, item.smtputf8, domains]);
     for (const [old, { at }] of this.#prepared) {
@@ -143,9 +145,13 @@ export class Sender {
       return await message;
     } catch (error) {
       this.#prepared.delete(key);
-      log.error({ err: error, trace: item.trace }, 'a message could not be read or signed');
+      this.#unreadable(error, item);
       return undefined;
     }
+  }
+
+  #unreadable(error: unknown, { trace }: QueueItem): void {
+    this.#options.log.error({ err: error, trace }, 'a message could not be read or signed');
   }
 
   async #prepare(item: QueueItem, domains: readonly string[]): Promise<Prepared> {

@@ -47,6 +47,8 @@ export class Session {
   /** How the connection is protected, for the journal; '' for not at all. */
   readonly tls: string;
   readonly offers: Offers;
+  /** Why a message could not be read to its end; the session is over then. */
+  fault: unknown;
   /** Transactions begun. */
   count = 0;
   readonly #connection: Connection;
@@ -182,7 +184,8 @@ export class Session {
     try {
       const stopped = await this.#writeMessage(message);
       return stopped ?? (await this.#ending());
-    } catch {
+    } catch (error) {
+      this.fault = error;
       // The message could not be read to its end. The connection goes without the final dot, so nothing was delivered.
       this.#connection.destroy();
       return deferred('4.3.0', 'the message could not be read from the store');

@@ -2,7 +2,7 @@ import { formatAddress, parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { indexMessage } from '../message/indexer.ts';
 import { deliverTo, deliveryTrace } from '../delivery/deliver.ts';
-import { route } from '../delivery/route.ts';
+import { routeOutward } from '../delivery/route.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
@@ -38,21 +38,17 @@ export const finishAttempts = command(
     stamp,
   ): Promise<void> => {
     for (const { about, kind, outgoing } of input.bounces) {
-      // The row may be gone: cancelled meanwhile, or this is the second run of the same result.
-      const row = await tx.get<{ trace: string }>(
-        'SELECT s.trace FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
+      // The row may be gone or told of: cancelled meanwhile, or this is the second run of the same result.
+      const row = await tx.get<{ trace: string; delay_told: number }>(
+        'SELECT s.trace, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
         about[0] ?? -1,
       );
-      if (row === undefined) continue;
-      await send(tx, outgoing, stamp);
-      await note(
-        tx,
-        row.trace,
-        'bounced',
-        null,
-        { kind, to: outgoing.here[0]?.to ?? outgoing.elsewhere[0]?.recipient ?? '', as: outgoing.trace },
-        stamp,
-      );
+      if (row === undefined || (kind === 'delay' && row.delay_told === 1)) continue;
+      const to = outgoing.here[0]?.to ?? outgoing.elsewhere[0]?.recipient;
+      if (to !== undefined) await send(tx, outgoing, stamp);
+      const detail =
+        to === undefined ? { kind, because: 'its sender is not here any more' } : { kind, to, as: outgoing.trace };
+      await note(tx, row.trace, 'bounced', null, detail, stamp);
       if (kind === 'delay') await markDelayTold(tx, about);
     }
     for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
@@ -175,7 +171,9 @@ export class StoreQueue implements Queue {
   async #prepare(bounce: BounceMessage): Promise<PreparedBounce> {
     const { store, hold } = this.#options;
     const to = formatAddress(bounce.recipient);
-    const where = await route(store, bounce.recipient);
+    const where = await routeOutward(store, bounce.recipient);
+    // Also into a full mailbox: there is nobody else to tell.
+    const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
     const data = Uint8Array.from(bounce.bytes);
     const outgoing: Outgoing = {
       trace: this.#options.traceId(),
@@ -187,7 +185,7 @@ export class StoreQueue implements Queue {
       ret: '',
       envid: '',
       signAs: [],
-      here: where.kind === 'here' ? [{ account: where.account, to, trace: deliveryTrace('', to) }] : [],
+      here: account === undefined ? [] : [{ account, to, trace: deliveryTrace('', to) }],
       elsewhere:
         where.kind === 'elsewhere'
           ? [{ recipient: to, domain: bounce.recipient.domain, notify: 'NEVER', orcpt: '' }]

@@ -47,6 +47,8 @@ export class Worker {
   #pulling: Promise<void> | undefined;
   #pullAgain = false;
   #cancelTimer: () => void = () => undefined;
+  /** Nothing is taken before this moment (monotonic ms): the store has just failed. */
+  #pausedUntil = -Infinity;
   #closing = false;
 
   constructor(options: WorkerOptions) {
@@ -92,6 +94,10 @@ export class Worker {
   /** Takes rows until there are no more, and answers how long to sleep then, ms. */
   async #pull(): Promise<number> {
     const { queue, clock, limits, log } = this.#options;
+    // Also when nothing more can be taken: or one wake-up that came meanwhile would be answered for ever, in one turn.
+    this.#pullAgain = false;
+    const pause = this.#pausedUntil - clock.monotonic();
+    if (pause > 0) return pause;
     try {
       for (let more = true; more && !this.#closing && this.#held.size < MOST_HELD;) {
         this.#pullAgain = false;
@@ -215,7 +221,7 @@ export class Worker {
   }
 
   async #beginGroups(lane: Lane, groups: readonly Group[]): Promise<void> {
-    const { queue, clock, log, random } = this.#options;
+    const { queue, clock, random } = this.#options;
     const now = clock.now();
     const rows = groups.flat();
     try {
@@ -223,18 +229,31 @@ export class Worker {
       for (const row of rows) if (!begun.has(row.id)) this.#held.delete(row.id); // canceled or held meanwhile
       lane.ready.push(...groupRows(rows.filter((row) => begun.has(row.id))));
     } catch (error) {
-      log.error({ err: error, domain: lane.domain }, 'attempts could not be recorded, so none is made');
       for (const row of rows) this.#held.delete(row.id);
-      clock.after(PAUSE, () => this.pull());
+      this.#pause(error);
     }
     if (lane.waiting.length > 0 || !lane.more) return;
     lane.more = false;
     this.pull();
   }
 
+  /** A full disk refuses every destination alike: one line tells of it, and the next look is a while away. */
+  #pause(error: unknown): void {
+    const { clock, log } = this.#options;
+    if (clock.monotonic() < this.#pausedUntil) return;
+    this.#pausedUntil = clock.monotonic() + PAUSE;
+    log.error({ err: error }, 'attempts could not be recorded, so none is made');
+    clock.after(PAUSE, () => this.pull());
+  }
+
   async #send(lane: Lane, group: Group, session: Session | undefined): Promise<Session | undefined> {
     const usable = session?.usable === true ? session : undefined;
-    const sent = await this.#options.sender.send(group, usable);
+    if (usable === undefined) session?.destroy(); // one that talks unasked would stay open for as long as it likes
+    const sent = await this.#options.sender.send(group, usable).catch((error: unknown) => {
+      // They come back at the time that they were begun with.
+      for (const row of group) this.#held.delete(row.id);
+      throw error;
+    });
     this.#learn(lane, sent.trouble);
     this.#record(group, sent.results, sent.bounces);
     await this.#recorder.crowded;

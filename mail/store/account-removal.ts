@@ -17,6 +17,12 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
     input.tenant,
   );
   if (changes === 0) return false;
+  await tx.run(
+    `INSERT INTO setting (name, value) SELECT 'uidvalidity', CAST(CAST(uidvalidity_last AS TEXT) AS BLOB)
+     FROM account WHERE id = ? ON CONFLICT (name) DO UPDATE SET value = excluded.value
+     WHERE CAST(CAST(excluded.value AS TEXT) AS INTEGER) > CAST(CAST(value AS TEXT) AS INTEGER)`,
+    input.account,
+  );
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM arrival WHERE account_id = ?', input.account);

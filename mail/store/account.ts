@@ -32,8 +32,10 @@ export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp):
   if (domain === undefined) return { kind: 'no-domain' };
   const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ? AND domain_id = ?', input.key, input.domain);
   if (taken !== undefined) return { kind: 'address-taken' };
+  // Above whatever an account that is gone has given out: the address may be one that mail programs remember.
   const { id } = await tx.run(
-    'INSERT INTO account (tenant, address, salt, iterations, created_at) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO account (tenant, address, salt, iterations, created_at, uidvalidity_last) VALUES (?, ?, ?, ?, ?,
+       coalesce((SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM setting WHERE name = 'uidvalidity'), 0))`,
     input.tenant,
     input.address,
     input.salt,
@@ -72,16 +74,22 @@ async function insertCredential(tx: Write, account: number, credential: NewCrede
   return id;
 }
 
-/** Replaces the account's own password. Answers the credential rows that no longer hold, whose sessions must end. */
+export type PasswordSet =
+  /** The credential rows that no longer hold, whose sessions must end. */
+  { kind: 'set'; old: number[] } | { kind: 'missing' };
+
+/** Replaces the account's own password. */
 export const setPassword = command(
   'set-password',
-  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<number[]> => {
+  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<PasswordSet> => {
+    const account = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state <> 2', input.account);
+    if (account === undefined) return { kind: 'missing' };
     const old = await tx.all<{ id: number }>(
       `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
       input.account,
     );
     await insertCredential(tx, input.account, input.credential, stamp.now);
-    return old.map((row) => row.id);
+    return { kind: 'set', old: old.map((row) => row.id) };
   },
 );
 
@@ -307,6 +315,15 @@ async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): P
   );
   return row?.id ?? null;
 }
+
+/** The first account of the operator, who is postmaster of the box itself. */
+export const operatorAccount = query('operator-account', async (rx): Promise<number | undefined> => {
+  const row = await rx.get<{ id: number }>(
+    'SELECT id FROM account WHERE tenant = ? AND state = 1 ORDER BY id LIMIT 1',
+    OPERATOR,
+  );
+  return row?.id;
+});
 
 /** The tenant of an account, or undefined when it does not exist. */
 export const tenantOf = query('tenant-of', async (rx, input: { account: number }): Promise<number | undefined> => {

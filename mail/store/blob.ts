@@ -7,6 +7,9 @@ import { StoreBusy, type Write } from './engine/types.ts';
 /** Up to this many octets a message lives in its row; above, in a file of its own. */
 const INLINE_LIMIT = 64 * 1024;
 
+/** Pieces of a message that are held before they are put together. */
+const MOST_CHUNKS = 64;
+
 /** Where the octets of a message are, before a command makes a row of it. */
 export type NewBlob = { data: Uint8Array } | { file: string; size: number };
 
@@ -128,6 +131,8 @@ export class BlobWriter {
   write(chunk: Buffer): Promise<void> | undefined {
     this.size += chunk.length;
     this.#chunks.push(chunk);
+    // A buffer costs hundreds of octets, and a peer may send them one by one.
+    if (this.#chunks.length === MOST_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)];
     if (this.#file === undefined && this.size <= INLINE_LIMIT) return undefined;
     this.#writing = this.#flush(this.#writing).catch(tellFull);
     return this.#writing;

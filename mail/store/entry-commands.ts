@@ -1,7 +1,16 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import { addBlob, type NewBlob } from './blob.ts';
 import { command, type Write } from './engine/types.ts';
-import { applyFlags, DELETED, type FlagSet, kwList, kwText, type StoredFlags, storeKeywords } from './flags.ts';
+import {
+  applyFlags,
+  DELETED,
+  type FlagSet,
+  kwList,
+  kwText,
+  type StoredFlags,
+  storeKeywords,
+  tooMany,
+} from './flags.ts';
 import {
   addEmail,
   addEntry,
@@ -36,7 +45,7 @@ export const storeFlags = command(
   ): Promise<StoreFlagsResult> => {
     const { account, mailbox, how } = input;
     if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
-    const given = await storeKeywords(tx, account, input.flags);
+    const given = await storeKeywords(tx, account, input.flags, how !== 'remove');
     if (given === undefined) return { kind: 'too-many-keywords' };
     const rows = await entriesOf(tx, mailbox, input.uids);
     const since = input.unchangedSince;
@@ -46,6 +55,7 @@ export const storeFlags = command(
       .map((row) => ({ row, now: applyFlags({ bits: row.flags, kw: kwList(row.kw) }, how, given) }))
       .filter(({ row, now }) => now.bits !== row.flags || kwText(now) !== row.kw);
     if (changes.length === 0) return { kind: 'done', modseq: null, modified };
+    if (how === 'add' && changes.some(({ now }) => tooMany(now.kw))) return { kind: 'too-many-keywords' };
     const modseq = await tx.nextModseq(account);
     for (const { row, now } of changes) {
       await writeFlags(tx, mailbox, row.uid, now, modseq);

@@ -33,28 +33,38 @@ export function kwList(text: string | null): string[] {
 }
 
 /**
- * Turns keyword names into bits, giving new keywords a slot of the account while there are some. Undefined when a
+ * Turns keyword names into bits; when `making`, new keywords get a slot of the account while there are some. Undefined when a
  * message would carry more keywords beyond the slots than anybody needs.
  */
-export async function storeKeywords(tx: Write, account: number, flags: FlagSet): Promise<StoredFlags | undefined> {
+export async function storeKeywords(
+  tx: Write,
+  account: number,
+  flags: FlagSet,
+  making = true,
+): Promise<StoredFlags | undefined> {
   let { bits } = flags;
   const kw: string[] = [];
   for (const name of new Set(flags.keywords)) {
-    const slot = await slotOf(tx, account, name);
+    const slot = await slotOf(tx, account, name, making);
     if (slot === undefined) kw.push(name.toLowerCase());
     else bits |= 1 << slot;
   }
-  return kw.length > MOST_KEYWORDS_BEYOND ? undefined : { bits, kw: kw.sort() };
+  return tooMany(kw) ? undefined : { bits, kw: kw.sort() };
 }
 
-async function slotOf(tx: Write, account: number, name: string): Promise<number | undefined> {
+/** More keywords beyond the slots than one message may carry. */
+export function tooMany(kw: readonly string[]): boolean {
+  return kw.length > MOST_KEYWORDS_BEYOND;
+}
+
+async function slotOf(tx: Write, account: number, name: string, making: boolean): Promise<number | undefined> {
   const lower = name.toLowerCase();
   const known = await tx.get<{ slot: number }>(
     'SELECT slot FROM keyword WHERE account_id = ? AND lname = ?',
     account,
     lower,
   );
-  if (known !== undefined) return known.slot;
+  if (known !== undefined || !making) return known?.slot;
   const last = await tx.get<{ slot: number | null }>(
     'SELECT max(slot) AS slot FROM keyword WHERE account_id = ?',
     account,

@@ -14,6 +14,8 @@ const FIRST_MAILBOXES: readonly [string, MailboxRole][] = [
 
 const MOST_MAILBOXES = 2_000;
 const DEEPEST = 20;
+/** Octets of a whole name: clients could not name what is longer. */
+const LONGEST = 1_000;
 
 /** One mailbox as LIST and STATUS see it. */
 export interface MailboxInfo {
@@ -70,7 +72,7 @@ export const findMailbox = query(
        FROM mailbox WHERE id = ?`,
       id,
     );
-    return row === undefined ? undefined : toInfo(row, input.name, await hasChildren(rx, id));
+    return row === undefined ? undefined : toInfo(row, input.name, await hasChildren(rx, input.account, id));
   },
 );
 
@@ -116,8 +118,10 @@ async function idOf(rx: Read, account: number, name: string): Promise<number | u
   return id;
 }
 
-async function hasChildren(rx: Read, id: number): Promise<boolean> {
-  return (await rx.get('SELECT 1 AS child FROM mailbox WHERE parent_id = ? LIMIT 1', id)) !== undefined;
+// With the account, or every mailbox of the box would be looked at for each SELECT.
+async function hasChildren(rx: Read, account: number, id: number): Promise<boolean> {
+  const sql = 'SELECT 1 AS child FROM mailbox WHERE account_id = ? AND parent_id = ? LIMIT 1';
+  return (await rx.get(sql, account, id)) !== undefined;
 }
 
 async function addMailbox(
@@ -163,12 +167,19 @@ export const createMailbox = command(
   'create-mailbox',
   async (tx, input: { account: number; name: string; role: MailboxRole | null }, stamp): Promise<CreateResult> => {
     const levels = input.name.split('/');
-    const count = await tx.get<{ n: number }>('SELECT count(*) AS n FROM mailbox WHERE account_id = ?', input.account);
-    if (levels.length > DEEPEST || (count?.n ?? 0) + levels.length > MOST_MAILBOXES) return { kind: 'too-many' };
+    if (levels.length > DEEPEST || !(await roomFor(tx, input.account, levels.length))) return { kind: 'too-many' };
     const id = await makePath(tx, input.account, levels, input.role, stamp);
     return id === 0 ? { kind: 'exists' } : { kind: 'created', id };
   },
 );
+
+async function roomFor(rx: Read, account: number, more: number): Promise<boolean> {
+  const count = await rx.get<{ n: number }>(
+    'SELECT count(*) AS n FROM mailbox WHERE account_id = ? AND gone_at IS NULL',
+    account,
+  );
+  return (count?.n ?? 0) + more <= MOST_MAILBOXES;
+}
 
 /** Answers 0 when the whole path is there already. */
 async function makePath(
@@ -212,7 +223,7 @@ export const removeMailbox = command(
     if (input.name === 'INBOX') return 'is-inbox';
     const id = await idOf(tx, input.account, input.name);
     if (id === undefined) return 'missing';
-    if (await hasChildren(tx, id)) return 'has-children';
+    if (await hasChildren(tx, input.account, id)) return 'has-children';
     const modseq = await tx.nextModseq(input.account);
     // A parent that no client can name, and a name that no other has.
     await tx.run(
@@ -228,7 +239,7 @@ export const removeMailbox = command(
   },
 );
 
-export type RenameResult = 'renamed' | 'missing' | 'exists' | 'inside-itself';
+export type RenameResult = 'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many';
 
 /** RENAME of anything but INBOX: one row, whatever hangs below it. Missing parents of the new name are made. */
 export const renameMailbox = command(
@@ -240,6 +251,9 @@ export const renameMailbox = command(
     if (to.startsWith(`${from}/`)) return 'inside-itself';
     if ((await idOf(tx, account, to)) !== undefined) return 'exists';
     const levels = to.split('/');
+    const below = await extentBelow(tx, account, id);
+    const tooDeep = levels.length + below.levels > DEEPEST || Buffer.byteLength(to) + below.octets > LONGEST;
+    if (tooDeep || !(await roomFor(tx, account, levels.length - 1))) return 'too-many';
     const name = levels.pop() ?? to;
     let parent = 0;
     for (const level of levels) {
@@ -252,6 +266,19 @@ export const renameMailbox = command(
     return 'renamed';
   },
 );
+
+/** How many levels hang below a mailbox, and how many octets they add to its name. */
+async function extentBelow(rx: Read, account: number, id: number): Promise<{ levels: number; octets: number }> {
+  const row = await rx.get<{ levels: number; octets: number }>(
+    `WITH RECURSIVE below (id, levels, octets) AS (SELECT ?, 0, 0 UNION ALL
+       SELECT m.id, b.levels + 1, b.octets + 1 + length(CAST(m.name AS BLOB)) FROM below b
+       JOIN mailbox m ON m.account_id = ? AND m.parent_id = b.id)
+     SELECT max(levels) AS levels, max(octets) AS octets FROM below`,
+    id,
+    account,
+  );
+  return row ?? { levels: 0, octets: 0 };
+}
 
 export const subscribeMailbox = command(
   'subscribe-mailbox',

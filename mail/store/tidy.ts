@@ -25,7 +25,7 @@ export const emptyGoneMailbox = command(
     );
     if (rows.length > 0) await removeEntries(tx, input.account, input.mailbox, rows, stamp);
     const left = await tx.get<{ total: number }>('SELECT total FROM mailbox WHERE id = ?', input.mailbox);
-    return left?.total ?? 0;
+    return rows.length === 0 ? 0 : (left?.total ?? 0);
   },
 );
 

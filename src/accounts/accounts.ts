@@ -41,6 +41,7 @@ export async function provisionAccount(
     credential,
     project: null,
     displayName: null,
+    quotaBytes: null,
     attach: null,
   });
   if (added.kind === 'address-taken' || added.kind === 'no-domain') return { kind: added.kind };
@@ -67,8 +68,9 @@ export async function changePassword(
   if (known === undefined || address === undefined) return { kind: 'no-account' };
   const credential = await ownCredential(secrets, { password, ...known });
   if (credential === undefined) return { kind: 'bad-password' };
-  const old = await store.write(setPassword, { account, credential });
-  context.revoked(account, old);
+  const done = await store.write(setPassword, { account, credential });
+  if (done.kind === 'missing') return { kind: 'no-account' };
+  context.revoked(account, done.old);
   log.info({ account, address }, 'mailbox password changed');
   return { kind: 'changed', address, password };
 }

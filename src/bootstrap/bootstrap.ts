@@ -7,7 +7,7 @@ import type { Call } from '../operations/operation.ts';
 import { refuse } from '../operations/refusal.ts';
 import { isoOf } from '../operations/schemas.ts';
 import { ALL_ACTIONS, makeToken, secretHash, shownPart } from '../tokens/token.ts';
-import { claimLetter, ownerAddress } from './claim-letter.ts';
+import { claimLetter, ownerAddress, subjectOf } from './claim-letter.ts';
 import { type Bootstrap, bootstrapOrganization, type Bootstrapped } from './commands.ts';
 import { randomBytes } from 'node:crypto';
 
@@ -101,11 +101,6 @@ function notAnAddress(): never {
 export function newLink({ baseUrl }: Pick<Call, 'baseUrl'>): { url: string; hash: Buffer } {
   const secret = randomBytes(24).toString('hex');
   return { url: `${baseUrl()}/auth/setup?token=${secret}`, hash: secretHash(secret) };
-}
-
-/** Counters do not keep people's addresses. */
-export function subjectOf(key: string): string {
-  return secretHash(key).toString('hex').slice(0, 32);
 }
 
 function shown(done: Bootstrapped & { kind: 'made' }, claimUrl: string | undefined, token: string | undefined): Made {

@@ -1,5 +1,6 @@
 import { addressKey, type Address, parseAddress } from '../../mail/message/address.ts';
 import { type BoxLetter } from '../letters/letter.ts';
+import { secretHash } from '../tokens/token.ts';
 import { CLAIM_DAYS } from './commands.ts';
 
 const LONGEST_NAME = 60;
@@ -52,4 +53,9 @@ export function ownerAddress(text: string): OwnerAddress | undefined {
   if (address === undefined || address.domain.startsWith('[')) return undefined;
   const key = addressKey(address);
   return { address, key, base: key.replace(/\+[^@]*@/, '@') };
+}
+
+/** Counters do not keep people's addresses. */
+export function subjectOf(key: string): string {
+  return secretHash(key).toString('hex').slice(0, 32);
 }

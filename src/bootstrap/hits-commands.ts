@@ -13,25 +13,39 @@ export interface Allowance {
  * Counts one, or answers in how many ms the oldest leaves the window. In the caller's transaction, so it is exact
  * however many ask at once, and a restart does not forget it.
  */
-export async function takeHit(
+export async function takeHit(tx: Write, allowance: Allowance, stamp: Stamp): Promise<number> {
+  const waitMs = await waitForHit(tx, allowance, stamp);
+  if (waitMs === 0) await addHit(tx, allowance, stamp);
+  return waitMs;
+}
+
+/** In how many ms one more would be within the allowance; 0: now. Counts nothing. */
+export async function waitForHit(
   tx: Write,
   { counter, subject, most, windowMs }: Allowance,
   { now }: Stamp,
 ): Promise<number> {
   const from = now - windowMs;
   await tx.run('DELETE FROM hit WHERE counter = ? AND subject = ? AND at <= ?', counter, subject, from);
-  const kept = await tx.all<{ at: number; nth: number }>(
-    'SELECT at, nth FROM hit WHERE counter = ? AND subject = ? ORDER BY at DESC, nth DESC LIMIT ?',
+  const kept = await tx.all<{ at: number }>(
+    'SELECT at FROM hit WHERE counter = ? AND subject = ? ORDER BY at DESC, nth DESC LIMIT ?',
     counter,
     subject,
     most,
   );
   const oldest = kept.at(-1);
-  if (kept.length >= most && oldest !== undefined) return Math.max(1, oldest.at + windowMs - now);
-  // The clock may have been set back: then the newest is not of this moment, and the number is free.
-  const nth = Math.max(-1, ...kept.filter((row) => row.at === now).map((row) => row.nth)) + 1;
+  return kept.length >= most && oldest !== undefined ? Math.max(1, oldest.at + windowMs - now) : 0;
+}
+
+async function addHit(tx: Write, { counter, subject }: Allowance, { now }: Stamp): Promise<void> {
+  const last = await tx.get<{ nth: number | null }>(
+    'SELECT max(nth) AS nth FROM hit WHERE counter = ? AND subject = ? AND at = ?',
+    counter,
+    subject,
+    now,
+  );
+  const nth = (last?.nth ?? -1) + 1;
   await tx.run('INSERT INTO hit (counter, subject, at, nth) VALUES (?, ?, ?, ?)', counter, subject, now, nth);
-  return 0;
 }
 
 /** Forgets what no window can hold any more, a slice at a time: most subjects never come back. */

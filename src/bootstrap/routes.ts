@@ -68,7 +68,9 @@ async function complete(world: World, request: FastifyRequest, reply: FastifyRep
   const secret = makeToken(world.settings.tokenPrefix);
   const token = { hash: secretHash(secret), shown: shownPart(secret), actions: [...ALL_ACTIONS] };
   const challenge = Uint8Array.from(open.challenge);
-  const done = await world.store.write(completeRecovery, { id, challenge, good, token });
+  const { actor, actorName, way, ip } = anonymousCaller('rest', request.ip);
+  const entry = { actor, actorName, way, ip, operation: 'recover_organization', target: publicId('recovery', id) };
+  const done = await world.store.write(completeRecovery, { id, challenge, good, token, entry });
   switch (done.kind) {
     case 'recovered':
       return reply.send({

@@ -1,6 +1,8 @@
-import { VERBS, type Verb } from './verbs.ts';
+import { PROGRAMS } from './programs.ts';
+import type { Words } from './verb.ts';
+import { VERBS } from './verbs.ts';
 
-const line = (words: string, about: string): string => `  ${words.padEnd(46)}${about}`;
+const WIDTH = 46;
 
 /** What `mailstead --help` says. */
 export function help(): string {
@@ -10,8 +12,9 @@ export function help(): string {
     'Usage: mailstead [serve] [--env-file FILE]',
     '       mailstead VERB [ARGUMENT...] [--json] [--data-dir DIR]',
     '',
-    line('serve', 'Run the server (the default)'),
-    ...VERBS.map((verb) => line(`${verb.words} ${verb.usage}`.trim(), verb.about)),
+    ...PROGRAMS.map(line),
+    '',
+    ...VERBS.map(line),
     '',
     '  --json            print the answer as JSON',
     '  --data-dir DIR    the data directory of the server (else MAILSTEAD_DATA_DIR, else ./data)',
@@ -22,7 +25,13 @@ export function help(): string {
   ].join('\n');
 }
 
+function line({ words, usage, about }: Words): string {
+  const left = `${words} ${usage}`.trim();
+  // A line of its own when there is no room: nothing is cut.
+  return left.length < WIDTH ? `  ${left.padEnd(WIDTH)}${about}` : `  ${left}\n${' '.repeat(WIDTH + 2)}${about}`;
+}
+
 /** What `mailstead VERB --help` says. */
-export function helpOn(verb: Verb): string {
-  return `Usage: mailstead ${`${verb.words} ${verb.usage}`.trim()} [--json] [--data-dir DIR]\n\n${verb.about}.`;
+export function helpOn({ words, usage, about }: Words): string {
+  return `Usage: mailstead ${`${words} ${usage}`.trim()} [--json] [--data-dir DIR]\n\n${about}.`;
 }

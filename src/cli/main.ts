@@ -2,29 +2,42 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../../config/load.ts';
-import { askServer } from '../control/client.ts';
 import { version } from '../version.ts';
+import { ask } from './ask.ts';
 import { help, helpOn } from './help.ts';
-import { VERBS, type Verb } from './verbs.ts';
+import { PROGRAMS } from './programs.ts';
+import { complain, misused, say, WRONG_USE } from './say.ts';
+import type { Options, Verb, Words } from './verb.ts';
+import { VERBS } from './verbs.ts';
 
-const WRONG_USE = 2;
+/** What is given to clients in the environment, and is no setting. */
+const { MAILSTEAD_TOKEN: token, ...env } = process.env;
 
 /** Does what the arguments ask. Answers the exit code; `serve` does not end here. */
-async function main(args: string[]): Promise<number> {
-  const given = understand(args);
+async function main(argv: string[]): Promise<number> {
+  const given = understand(argv);
   if (typeof given === 'string') return complain(given, WRONG_USE);
   const { values, positionals } = given;
-  const verb = VERBS.find((one) => `${positionals.join(' ')} `.startsWith(`${one.words} `));
+  const words = positionals.length === 0 ? ['serve'] : positionals;
+  const what = named(VERBS, words) ?? named(PROGRAMS, words);
   if (values.version === true) return say(version());
-  if (values.help === true) return say(verb === undefined ? help() : helpOn(verb));
-  if (verb !== undefined) return ask(verb, positionals.slice(verb.words.split(' ').length), values);
-  if (positionals.length > 1 || (positionals[0] ?? 'serve') !== 'serve') {
-    return complain(`there is no "${positionals.join(' ')}": see mailstead --help`, WRONG_USE);
-  }
-  // Only now: a verb need not wait for the whole server to load.
-  const { serve } = await import('../main.ts');
-  await serve(args, process.env);
-  return 0;
+  if (values.help === true) return say(what === undefined || positionals.length === 0 ? help() : helpOn(what));
+  if (what === undefined) return complain(`there is no "${words.join(' ')}": see mailstead --help`, WRONG_USE);
+  if (OWN.some((name) => values[name] !== undefined && what.options?.includes(name) !== true)) return misused(what);
+  const args = words.slice(what.words.split(' ').length);
+  if ('ask' in what) return askFor(what, args, values);
+  return what.run({ args, argv, options: values, env, token, dataDir: () => dataDirOf(values) });
+}
+
+function named<T extends Words>(all: readonly T[], words: readonly string[]): T | undefined {
+  return all.find((one) => `${words.join(' ')} `.startsWith(`${one.words} `));
+}
+
+async function askFor(verb: Verb, args: readonly string[], values: Values): Promise<number> {
+  const asked = verb.ask(args, { ...values, stdin: () => readFileSync(0, 'utf8') });
+  if (asked === undefined) return misused(verb);
+  const where = dataDirOf(values);
+  return where === undefined ? WRONG_USE : ask(verb, asked, { where, org: values.org, json: values.json === true });
 }
 
 function understand(args: string[]): { values: Values; positionals: string[] } | string {
@@ -39,51 +52,35 @@ const OPTIONS = {
   'env-file': { type: 'string', multiple: true },
   'data-dir': { type: 'string' },
   'password-stdin': { type: 'boolean' },
+  actions: { type: 'string' },
+  org: { type: 'string' },
+  markdown: { type: 'boolean' },
+  url: { type: 'string' },
+  'token-file': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
 
-interface Values {
+/** Options that only some words understand. */
+const OWN = ['password-stdin', 'actions', 'org', 'markdown', 'url', 'token-file'] as const satisfies (keyof Options)[];
+
+interface Values extends Options {
   'env-file'?: string[] | undefined;
   'data-dir'?: string | undefined;
-  'password-stdin'?: boolean | undefined;
   json?: boolean | undefined;
   help?: boolean | undefined;
   version?: boolean | undefined;
 }
 
-async function ask(verb: Verb, args: readonly string[], values: Values): Promise<number> {
-  const wantsPassword = values['password-stdin'] === true;
-  const input = verb.input(args, wantsPassword ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : undefined);
-  if (input === undefined || (wantsPassword && verb.password !== true)) {
-    return complain(`usage: mailstead ${verb.words} ${verb.usage}`.trimEnd(), WRONG_USE);
-  }
-  const dataDir = dataDirOf(values);
-  if (typeof dataDir !== 'string') return complain(dataDir.problem, WRONG_USE);
-  const answer = await askServer(dataDir, verb.operation, input);
-  if (answer.kind !== 'done') return complain(answer.message, 1);
-  return say(values.json === true ? JSON.stringify(answer.result, null, 2) : verb.show(answer.result as never));
-}
-
-function dataDirOf(values: Values): string | { problem: string } {
+function dataDirOf(values: Values): string | undefined {
   const named = values['data-dir'];
   if (named !== undefined) return resolve(named);
-  const settings = loadSettings(
-    process.env,
-    (values['env-file'] ?? []).flatMap((file) => ['--env-file', file]),
-  );
-  return 'problem' in settings ? settings : settings.dataDir;
-}
-
-function say(text: string): number {
-  process.stdout.write(`${text}\n`);
-  return 0;
-}
-
-function complain(sentence: string, code: number): number {
-  process.stderr.write(`mailstead: ${sentence}\n`);
-  return code;
+  const files = (values['env-file'] ?? []).flatMap((file) => ['--env-file', file]);
+  const settings = loadSettings(env, files);
+  if (!('problem' in settings)) return settings.dataDir;
+  complain(settings.problem, WRONG_USE);
+  return undefined;
 }
 
 process.exitCode = await main(process.argv.slice(2));

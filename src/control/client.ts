@@ -9,22 +9,31 @@ export type ControlAnswer =
 
 const PATIENCE_MS = 60_000;
 
-/** Asks the server that runs on this data directory to do something. */
-export async function askServer(dataDir: string, operation: string, input: object): Promise<ControlAnswer> {
+/**
+ * Asks the server that runs on this data directory to do something: in the operator's organization, or in the one that
+ * `organization` is the id of.
+ */
+export async function askServer(
+  dataDir: string,
+  operation: string,
+  input: object,
+  organization?: string,
+): Promise<ControlAnswer> {
   const path = socketPath(dataDir);
   const problem = pathProblem(path);
   if (problem !== undefined) return { kind: 'unreachable', message: problem };
+  const within = organization === undefined ? '' : `?organization=${encodeURIComponent(organization)}`;
   try {
-    return understood(await post(path, operation, JSON.stringify(input)));
+    return understood(await post(path, `/${operation}${within}`, JSON.stringify(input)));
   } catch (error) {
     return { kind: 'unreachable', message: reason(dataDir, error as NodeJS.ErrnoException) };
   }
 }
 
-function post(socketPath: string, operation: string, body: string): Promise<string> {
+function post(socketPath: string, path: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const asked = request({ socketPath, path: `/${operation}`, method: 'POST', headers }, (response) => {
+    const asked = request({ socketPath, path, method: 'POST', headers }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));

@@ -1,8 +1,12 @@
 import { unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { OPERATOR } from '../../mail/store/account.ts';
+import { rowId } from '../ids.ts';
 import { operatorCaller } from '../operations/caller.ts';
+import type { Operation } from '../operations/operation.ts';
 import { REFUSALS } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { findOrganization } from '../organizations/commands.ts';
 import { pathProblem, socketPath } from './socket.ts';
 
 const MAX_BODY = 256 * 1024;
@@ -14,8 +18,8 @@ interface Answer {
 
 /**
  * Opens the local operator's socket in the data directory: `POST /<operation>` with a JSON object, answered by
- * `{"result"}` or `{"error"}`. Who may open the socket may do everything, in the operator's organization and on the box;
- * its mode 0600 is the only guard.
+ * `{"result"}` or `{"error"}`. Who may open the socket may do everything, on the box and in any organization, which
+ * `?organization=` names; the rows stand in the audit log of that one. The socket's mode 0600 is the only guard.
  */
 export async function startControl(dataDir: string, world: World): Promise<AsyncDisposable> {
   const path = socketPath(dataDir);
@@ -68,18 +72,35 @@ async function answer(world: World, request: IncomingMessage): Promise<Answer> {
     import('../operations/box/index.ts'),
     import('../operations/perform.ts'),
   ]);
-  const name = (request.url ?? '').slice(1);
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://socket');
+  const name = pathname.slice(1);
   const operation = findBoxOperation(name) ?? findOperation(name);
   if (operation === undefined) {
-    return refused(404, 'not_found', 'The server does not know this command: is it older than the command line?');
+    const message = 'The server does not know this command: see mailstead tools. Is it older than the command line?';
+    return refused(404, 'not_found', message);
   }
+  const organization = await organizationOf(world, operation, searchParams.get('organization'));
+  if (typeof organization === 'string') return refused(404, 'not_found', organization);
   const body = await readBody(request);
   if (body === undefined) return refused(413, 'too_large', `The input is longer than ${MAX_BODY} octets.`);
   const input = parseJson(body);
   if (input === undefined) return refused(400, 'invalid_arguments', 'The input is not JSON.');
-  const outcome = await perform(world, operation, operatorCaller(), input);
+  const outcome = await perform(world, operation, operatorCaller(organization), input);
   if (outcome.kind === 'done') return { status: 200, body: { result: outcome.result } };
   return refused(REFUSALS[outcome.refusal.error], outcome.refusal.error, outcome.refusal.message);
+}
+
+/** Where the operator acts, or a sentence. */
+async function organizationOf(
+  { store }: World,
+  { name, socketOnly }: Operation,
+  given: string | null,
+): Promise<number | string> {
+  if (given === null) return OPERATOR;
+  if (socketOnly === true) return `${name} is about the whole box: leave the organization out.`;
+  const id = rowId('organization', given);
+  const found = id === undefined ? undefined : await store.read(findOrganization, { id });
+  return found?.id ?? `There is no organization ${given}: mailstead org list shows them.`;
 }
 
 function refused(status: number, code: string, message: string): Answer {

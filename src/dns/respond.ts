@@ -40,6 +40,8 @@ export async function respond(packet: Buffer, way: 'udp' | 'tcp', find: FindZone
   if (((flags >> 11) & 15) !== 0) return bare(packet, CODES.NOTIMP);
   const query = read(packet);
   if (query === undefined) return bare(packet, CODES.FORMERR);
+  // The library would write another class into the answer than was asked for.
+  if (query.question.class.startsWith('UNKNOWN')) return bare(packet, CODES.REFUSED);
   try {
     return write(query, await answer(query, find), way);
   } catch {
@@ -128,7 +130,7 @@ export function askOverTcp(packet: Buffer): Buffer | undefined {
   const flags = packet.readUInt16BE(2);
   if ((flags & 0xf800) !== 0) return undefined;
   const query = read(packet);
-  if (query === undefined) return undefined;
+  if (query === undefined || query.question.class.startsWith('UNKNOWN')) return undefined;
   try {
     return encode({
       type: 'response',

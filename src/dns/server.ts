@@ -13,6 +13,8 @@ export interface DnsOptions {
   find: FindZone;
   log: Log;
   meter: Meter;
+  /** So long may a connection take for its next whole question, ms. */
+  patienceMs?: number;
 }
 
 export interface DnsServer {
@@ -23,7 +25,7 @@ export interface DnsServer {
 const MOST_CONNECTIONS = 100;
 const MOST_OF_ONE_PEER = 10;
 /** RFC 7766 6.2.3: seconds are enough for who has a question. */
-const IDLE_MS = 10_000;
+const PATIENCE_MS = 10_000;
 /** Questions of one connection that wait for their answers. */
 const LONGEST_BUFFER = 4096;
 
@@ -50,10 +52,11 @@ async function openUdp(host: string, port: number, options: DnsOptions): Promise
   const { find, meter, log } = options;
   const socket: UdpSocket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', ipv6Only: isIPv6(host) });
   const pace = new Pace(() => performance.now());
+  let closed = false;
   const say = (answer: Buffer | undefined, to: { address: string; port: number }): void => {
     meter.count('dns_queries_total', { way: 'udp', outcome: outcomeOf(answer) });
-    // A port of 0 cannot be sent to, and only a forged packet has it.
-    if (answer !== undefined && to.port !== 0) socket.send(answer, to.port, to.address, () => undefined);
+    // A port of 0 cannot be sent to, and only a forged packet has it. A closed socket throws.
+    if (answer !== undefined && to.port !== 0 && !closed) socket.send(answer, to.port, to.address, () => undefined);
   };
   socket.on('message', (packet, from) => {
     switch (pace.take(from.address)) {
@@ -68,11 +71,17 @@ async function openUdp(host: string, port: number, options: DnsOptions): Promise
         break;
     }
   });
-  socket.bind(port, host);
-  await once(socket, 'listening');
+  try {
+    socket.bind(port, host);
+    await once(socket, 'listening');
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
   socket.on('error', (error) => log.warn({ err: error }, 'the name server met an error over UDP'));
   return {
     async close() {
+      closed = true;
       socket.close();
       await once(socket, 'close');
     },
@@ -98,6 +107,8 @@ async function openTcp(
   });
   server.listen({ port, host, ipv6Only: isIPv6(host) });
   await once(server, 'listening');
+  // Such as: no more files may be open.
+  server.on('error', (error) => options.log.warn({ err: error }, 'the name server met an error over TCP'));
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
@@ -108,10 +119,12 @@ async function openTcp(
 }
 
 /** Questions with their length in front, answered one after another. RFC 1035 4.2.2. */
-function converse(socket: Socket, { find, meter }: DnsOptions): void {
+function converse(socket: Socket, { find, meter, patienceMs = PATIENCE_MS }: DnsOptions): void {
   let waiting = Buffer.alloc(0);
   let busy = false;
-  socket.setTimeout(IDLE_MS, () => socket.destroy());
+  // Not for each octet: there are few places, and somebody could hold one for hours with a question that never ends.
+  const late = setTimeout(() => socket.destroy(), patienceMs);
+  socket.on('close', () => clearTimeout(late));
   socket.on('error', () => socket.destroy());
   const work = async (): Promise<void> => {
     busy = true;
@@ -126,6 +139,7 @@ function converse(socket: Socket, { find, meter }: DnsOptions): void {
       length.writeUInt16BE(answer.length);
       // Who asks and does not read is not served on: the answers would pile up here.
       if (!socket.write(Buffer.concat([length, answer]))) socket.destroy();
+      if (!socket.destroyed) late.refresh();
     }
     busy = false;
   };

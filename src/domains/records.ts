@@ -36,9 +36,12 @@ export function keyZone(hostname: string): string {
   return `dkim.${hostname}`;
 }
 
-/** A name that means one claim and no other, for delegations of a name that several claim. */
+/**
+ * A name that means one claim and no other, for delegations of a name that several claim. Without the underscore of an
+ * id: registries take only names of hosts for name servers. RFC 1123 2.1.
+ */
 export function ownServer(domain: number, hostname: string): string {
-  return `${publicId('domain', domain)}.ns.${keyZone(hostname)}`;
+  return `${publicId('domain', domain).replace('_', '-')}.ns.${keyZone(hostname)}`;
 }
 
 const TTL = 3600;

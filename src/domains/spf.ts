@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
 import { parseDomain } from '../../mail/message/address.ts';
+import { type Mechanism, parseSpf, spfTexts } from './spf-record.ts';
 
 /** Who sends: this box by its name and by the addresses of the name, as far as they are known. */
 export interface Sender {
@@ -15,9 +16,11 @@ export interface SpfResult {
 
 /** RFC 7208 4.6.4: more look-ups than this are an error for every receiver. */
 const MOST_LOOKUPS = 10;
+/** As are more that find nothing. */
+const MOST_VOID = 2;
 
-type Match = 'match' | 'no-match' | { broken: string } | { trouble: string };
-type Judged = SpfResult | 'no-match';
+/** `permerror`: receivers give up on the record, and on those that include it. */
+type Judged = SpfResult & { permerror?: true };
 
 /**
  * Whether the SPF record of a domain lets this box send. Mechanisms with macros, `ptr` and `exists` match nothing here.
@@ -28,8 +31,8 @@ export async function authorises(resolver: Resolver, domain: string, box: Sender
   const results: SpfResult[] = [];
   for (const address of senders) {
     const walk = new Walk(resolver, box.hostname, address);
-    const judged = await walk.record(domain);
-    results.push(judged === 'no-match' ? { status: 'fail', detail: 'the record does not name this box' } : judged);
+    const { status, detail } = (await walk.record(domain)) ?? broken('the record does not name this box');
+    results.push({ status, detail });
   }
   return (
     results.find((one) => one.status === 'fail') ??
@@ -38,17 +41,13 @@ export async function authorises(resolver: Resolver, domain: string, box: Sender
   );
 }
 
-/** The text of the SPF records among TXT records. RFC 7208 4.5. */
-export function spfTexts(texts: readonly string[]): string[] {
-  return texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
-}
-
 /** One evaluation for one address; counts its look-ups. */
 class Walk {
   readonly #resolver: Resolver;
   readonly #hostname: string;
   readonly #address: string | undefined;
   #lookups = 0;
+  #void = 0;
 
   constructor(resolver: Resolver, hostname: string, address: string | undefined) {
     this.#resolver = resolver;
@@ -56,106 +55,107 @@ class Walk {
     this.#address = address;
   }
 
-  async record(domain: string): Promise<Judged> {
+  /** Undefined: nothing in the record is about this box. */
+  async record(domain: string): Promise<Judged | undefined> {
     const texts = await this.#resolver.txt(domain);
-    if (texts.kind === 'trouble') return { status: 'pending', detail: texts.why };
-    const found = texts.kind === 'found' ? spfTexts(texts.records) : [];
-    const [text, more] = found;
-    if (text === undefined) return { status: 'fail', detail: `${domain} has no SPF record` };
-    if (more !== undefined) return { status: 'fail', detail: `${domain} has several SPF records: it must be one` };
-    const terms = text.split(/ +/).slice(1);
-    for (const term of terms) {
-      const judged = await this.#term(term, domain);
-      if (judged !== 'no-match') return judged;
+    if (texts.kind === 'trouble') return unknown(texts.why);
+    const [text, more] = texts.kind === 'found' ? spfTexts(texts.records) : [];
+    if (text === undefined) return broken(`${domain} has no SPF record`);
+    if (more !== undefined) return broken(`${domain} has several SPF records: it must be one`);
+    const record = parseSpf(text);
+    if ('bad' in record) return broken(`the SPF record of ${domain} has a term that is wrong: ${record.bad}`);
+    for (const mechanism of record.mechanisms) {
+      const match = await this.#matches(mechanism, domain);
+      if (match === true) return verdict(mechanism);
+      if (match !== false) return match;
     }
-    return this.#redirect(terms, domain);
+    return record.redirect === undefined ? undefined : this.#redirect(record.redirect, domain);
   }
 
-  async #term(term: string, domain: string): Promise<Judged> {
-    const read = /^([+\-~?]?)([a-z0-9]+)(?::([^/]*))?((?:\/\/?\d{1,3})*)$/i.exec(term);
-    if (read === null) return 'no-match';
-    const [, qualifier = '', mechanism = '', value = '', prefix = ''] = read;
-    const match = await this.#mechanism(mechanism.toLowerCase(), value, prefix, domain, term);
-    if (match === 'no-match') return 'no-match';
-    if (match === 'match') return verdict(qualifier, term);
-    if ('trouble' in match) return { status: 'pending', detail: match.trouble };
-    return { status: 'fail', detail: match.broken };
-  }
-
-  async #mechanism(name: string, value: string, prefix: string, domain: string, term: string): Promise<Match> {
-    if (name === 'all') return 'match';
-    if (name === 'ip4' || name === 'ip6') return this.#covers(term.slice(term.indexOf(':') + 1)) ? 'match' : 'no-match';
-    if (!['a', 'mx', 'include', 'exists', 'ptr'].includes(name)) return 'no-match';
-    if (++this.#lookups > MOST_LOOKUPS) return { broken: `the record needs more than ${MOST_LOOKUPS} look-ups` };
+  async #matches({ name, value, four, six }: Mechanism, domain: string): Promise<boolean | Judged> {
+    if (name === 'all') return true;
+    if (name === 'ip4') return this.#covers(value, four);
+    if (name === 'ip6') return this.#covers(value, six);
+    if (++this.#lookups > MOST_LOOKUPS) return tooMany;
     const target = value === '' ? domain : parseDomain(value);
-    if (target === undefined || target.startsWith('[')) return 'no-match';
+    if (target === undefined || target.startsWith('[')) return false;
     switch (name) {
       case 'a':
-        return this.#host(target, prefix);
+        return this.#host(target, { four, six });
       case 'mx':
-        return this.#exchanges(target, prefix);
+        return this.#exchanges(target, { four, six });
       case 'include':
         return this.#include(target);
-      default:
-        return 'no-match';
+      case 'exists':
+      case 'ptr':
+        return false;
     }
   }
 
-  async #host(host: string, prefix: string): Promise<Match> {
-    if (host === this.#hostname) return 'match';
-    const address = this.#address;
-    if (address === undefined) return 'no-match';
-    const v6 = address.includes(':');
-    const found: Lookup<string> = await (v6 ? this.#resolver.aaaa(host) : this.#resolver.a(host));
-    if (found.kind === 'trouble') return { trouble: found.why };
-    const [, four = '32', six = '128'] = /^(?:\/(\d+))?(?:\/\/(\d+))?$/.exec(prefix) ?? [];
-    const hosts = found.kind === 'found' ? found.records : [];
-    return hosts.some((one) => this.#covers(`${one}/${v6 ? six : four}`)) ? 'match' : 'no-match';
+  async #host(host: string, bits: { four: number; six: number }): Promise<boolean | Judged> {
+    if (host === this.#hostname) return true;
+    const found = await this.#addresses(host);
+    if (found === undefined) return false;
+    return this.#emptyOrLate(found) ?? this.#holds(found, bits);
   }
 
-  async #exchanges(domain: string, prefix: string): Promise<Match> {
+  async #exchanges(domain: string, bits: { four: number; six: number }): Promise<boolean | Judged> {
     const found = await this.#resolver.mx(domain);
-    if (found.kind === 'trouble') return { trouble: found.why };
-    if (found.kind === 'none') return 'no-match';
-    if (found.records.some((one) => one.exchange === this.#hostname)) return 'match';
-    for (const { exchange } of found.records.slice(0, MOST_LOOKUPS)) {
-      const match = await this.#host(exchange, prefix);
-      if (match !== 'no-match') return match;
+    const end = this.#emptyOrLate(found);
+    if (end !== undefined || found.kind !== 'found') return end ?? false;
+    if (found.records.length > MOST_LOOKUPS) return broken(`${domain} has more than ${MOST_LOOKUPS} MX records`);
+    if (found.records.some((one) => one.exchange === this.#hostname)) return true;
+    for (const { exchange } of found.records) {
+      const hosts = await this.#addresses(exchange);
+      if (hosts?.kind === 'trouble') return unknown(hosts.why);
+      if (hosts !== undefined && this.#holds(hosts, bits)) return true;
     }
-    return 'no-match';
+    return false;
   }
 
-  async #include(domain: string): Promise<Match> {
+  /** Of the family of the sender's address; undefined when that is not known. */
+  async #addresses(host: string): Promise<Lookup<string> | undefined> {
+    if (this.#address === undefined) return undefined;
+    return this.#address.includes(':') ? this.#resolver.aaaa(host) : this.#resolver.a(host);
+  }
+
+  #holds(found: Lookup<string>, { four, six }: { four: number; six: number }): boolean {
+    const bits = this.#address?.includes(':') === true ? six : four;
+    return found.kind === 'found' && found.records.some((one) => this.#covers(one, bits));
+  }
+
+  /** What an answer without records comes to; undefined when there are some. */
+  #emptyOrLate(found: Lookup<unknown>): false | Judged | undefined {
+    if (found.kind === 'found') return undefined;
+    if (found.kind === 'trouble') return unknown(found.why);
+    return ++this.#void > MOST_VOID && broken(`the record has more than ${MOST_VOID} names that lead nowhere`);
+  }
+
+  async #include(domain: string): Promise<boolean | Judged> {
     const judged = await this.record(domain);
-    if (judged === 'no-match') return 'no-match';
-    if (judged.status === 'pending') return { trouble: judged.detail };
-    if (judged.status === 'pass') return 'match';
-    return judged.detail.includes('look-ups') ? { broken: judged.detail } : 'no-match';
+    if (judged === undefined) return false;
+    return judged.status === 'pending' || judged.permerror === true ? judged : judged.status === 'pass';
   }
 
-  async #redirect(terms: readonly string[], domain: string): Promise<Judged> {
-    const target = terms.map((term) => /^redirect=(.+)$/i.exec(term)?.[1]).find((one) => one !== undefined);
-    const name = target === undefined ? undefined : parseDomain(target);
-    if (name === undefined || name === domain) return 'no-match';
-    if (++this.#lookups > MOST_LOOKUPS) {
-      return { status: 'fail', detail: `the record needs more than ${MOST_LOOKUPS} look-ups` };
-    }
-    return this.record(name);
+  async #redirect(target: string, domain: string): Promise<Judged | undefined> {
+    const name = parseDomain(target);
+    if (name === undefined || name === domain) return undefined;
+    return ++this.#lookups > MOST_LOOKUPS ? tooMany : this.record(name);
   }
 
-  #covers(network: string): boolean {
-    if (this.#address === undefined) return false;
+  #covers(host: string, bits: number): boolean {
+    if (this.#address === undefined || !ipaddr.isValid(host)) return false;
     const mine = ipaddr.parse(this.#address);
-    const [host = '', bits] = network.split('/');
-    if (!ipaddr.isValid(host)) return false;
     const other = ipaddr.parse(host);
-    const width = Number(bits ?? (other.kind() === 'ipv4' ? 32 : 128));
-    if (other.kind() !== mine.kind() || !(width >= 0 && width <= (other.kind() === 'ipv4' ? 32 : 128))) return false;
-    return mine.match(other, width);
+    return other.kind() === mine.kind() && mine.match(other, bits);
   }
 }
 
-function verdict(qualifier: string, term: string): SpfResult {
-  if (qualifier === '' || qualifier === '+') return { status: 'pass', detail: `${term} names this box` };
-  return { status: 'fail', detail: `the record says ${term} before it names this box` };
+const broken = (detail: string): Judged => ({ status: 'fail', detail, permerror: true });
+const tooMany = broken(`the record needs more than ${MOST_LOOKUPS} look-ups`);
+const unknown = (detail: string): Judged => ({ status: 'pending', detail });
+
+function verdict({ qualifier, text }: Mechanism): Judged {
+  if (qualifier === '' || qualifier === '+') return { status: 'pass', detail: `${text} names this box` };
+  return { status: 'fail', detail: `the record says ${text} before it names this box` };
 }

@@ -33,7 +33,7 @@ async function keyAnswer(store: Store, resolver: Resolver, hostname: string, nam
   const labels = name.slice(0, -apex.length - 1).split('.');
   const [first = '', second] = labels;
   if (labels.length === 2 && second === 'ns') {
-    const id = rowId('domain', first);
+    const id = rowId('domain', first.replace('-', '_'));
     if (id === undefined || name !== ownServer(id, hostname)) return { ...zone, exists: false, records: [] };
     return { ...zone, exists: true, records: await ownAddresses(resolver, hostname) };
   }

@@ -3,7 +3,6 @@ import type { SecureContext } from 'node:tls';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Log } from '../../mail/log.ts';
 import type { Metrics } from '../metrics.ts';
-import { frontPage } from './front-page.ts';
 
 /** Where the HTTP door listens, and how. */
 export interface HttpListener {
@@ -20,7 +19,6 @@ export interface HttpOptions {
   /** Names of the checks that fail now; none: ready. */
   failing(): readonly string[];
   metrics: Metrics;
-  version: string;
   log: Log;
   /** Peers whose X-Forwarded-For counts. */
   trusted(ip: string): boolean;
@@ -35,7 +33,7 @@ export interface HttpDoor {
 
 const BODY_LIMIT = 1024 * 1024;
 
-/** Opens the HTTP door: health, readiness, metrics and a front page. */
+/** Opens the HTTP door: health, readiness, metrics, and what the further doors have. */
 export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   const doors: { app: FastifyInstance; listener: HttpListener }[] = [];
   const close = async (): Promise<void> => {
@@ -61,6 +59,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   };
 }
 
+/** On every answer: nothing of ours is sniffed, framed, kept, or told to the next site. */
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
 const COMMON = { bodyLimit: BODY_LIMIT, forceCloseConnections: true, requestTimeout: 30_000, logger: false } as const;
 
 function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
@@ -77,15 +83,9 @@ function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
 
 function addRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.addHook('onSend', async (_request, reply) => {
-    void reply
-      .header('x-content-type-options', 'nosniff')
-      .header('referrer-policy', 'no-referrer')
-      .header(
-        'content-security-policy',
-        "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
-      );
+    // Doors that know better have said so already.
+    for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
   });
-  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(frontPage(options.version)));
   app.get('/healthz', async (_request, reply) => reply.send({ ok: true }));
   app.get('/readyz', async (_request, reply) => {
     const failing = options.failing();
@@ -97,7 +97,7 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
     return reply.type(type).send(text);
   });
   app.setNotFoundHandler((request, reply) =>
-    reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`)),
+    reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`)),
   );
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     const code = error.statusCode ?? 500;
@@ -111,6 +111,11 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
         ),
       );
   });
+}
+
+/** Without the query, in which people put what is not to be repeated. */
+export function pathOf({ url }: { url: string }): string {
+  return (url.split('?', 1)[0] ?? '').slice(0, 200);
 }
 
 function problem(error: string, message: string): { error: string; message: string } {

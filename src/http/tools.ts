@@ -1,16 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../operations/caller.ts';
+import { operations } from '../operations/loaded.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
 import { authenticate } from '../tokens/authenticate.ts';
 import { authorizationOf, jsonOnly, say } from './answers.ts';
-
-/** What the catalogue costs in memory is paid at the first request, not by a box without agents. */
-const loaded = async () => ({
-  ...(await import('../operations/catalogue.ts')),
-  ...(await import('../operations/perform.ts')),
-  ...(await import('../operations/description.ts')),
-});
+import { pathOf } from './server.ts';
 
 type Params = Record<string, string>;
 
@@ -23,7 +18,7 @@ export function toolRoutes(world: World): (app: FastifyInstance) => void {
     jsonOnly(app);
     app.get('/api/tools', (request, reply) => catalogue(world, request, reply));
     app.post<{ Params: { name: string } }>('/api/tools/:name', async (request, reply) => {
-      const { findOperation } = await loaded();
+      const { findOperation } = await operations();
       const operation = findOperation(request.params.name);
       const caller = await admitted(world, request, reply, operation);
       if (caller === undefined) return reply;
@@ -41,12 +36,12 @@ export function toolRoutes(world: World): (app: FastifyInstance) => void {
 async function catalogue(world: World, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = await admitted(world, request, reply, undefined, true);
   if (caller === undefined) return reply;
-  const { describe, visibleTo, CATALOGUE } = await loaded();
+  const { describe, visibleTo, CATALOGUE } = await operations();
   return reply.send({ tools: CATALOGUE.filter((one) => visibleTo(one, caller)).map(describe) });
 }
 
 async function byRoute(world: World, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { CATALOGUE } = await loaded();
+  const { CATALOGUE } = await operations();
   const path = new URL(request.url, 'http://box').pathname;
   const fits = CATALOGUE.flatMap((one) => {
     const params = one.rest === undefined ? undefined : matched(one.rest.path, path);
@@ -69,7 +64,7 @@ async function byRoute(world: World, request: FastifyRequest, reply: FastifyRepl
 
 function noRoute(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): FastifyReply {
   if (allowed.length === 0) {
-    const message = `There is nothing at ${request.url.slice(0, 200)}: /openapi.json lists what there is.`;
+    const message = `There is nothing at ${pathOf(request)}: /openapi.json lists what there is.`;
     return say(reply, { error: 'not_found', message });
   }
   void reply.header('allow', allowed.join(', '));
@@ -134,7 +129,7 @@ async function answer(
   input: unknown,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { perform } = await loaded();
+  const { perform } = await operations();
   const outcome = await perform(world, operation, caller, input);
   if (outcome.kind === 'refused') return say(reply, outcome.refusal);
   return reply.code(operation.rest?.status ?? 200).send(outcome.result);

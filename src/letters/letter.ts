@@ -46,8 +46,10 @@ export async function prepareLetter({ store, clock, hostname, hold }: Post, lett
   );
   const where = await route(store, letter.to);
   const to = formatAddress(letter.to);
-  const here = where.kind === 'here' ? [{ account: where.account, to, trace: deliveryTrace(sender, to) }] : [];
-  const elsewhere = where.kind === 'here' ? [] : [{ recipient: to, domain: letter.to.domain, notify: '', orcpt: '' }];
+  // Also into a full mailbox: the way out would only lead back here.
+  const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
+  const here = account === undefined ? [] : [{ account, to, trace: deliveryTrace(sender, to) }];
+  const elsewhere = account === undefined ? [{ recipient: to, domain: letter.to.domain, notify: '', orcpt: '' }] : [];
   return {
     trace: traceId(),
     account: null,

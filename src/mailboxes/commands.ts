@@ -16,6 +16,8 @@ export const provisionMailbox = command(
       /** Null: the tenant's first. */
       project: number | null;
       displayName: string | null;
+      /** Null: no limit. */
+      quotaBytes: number | null;
       attach: { service: number; alias: string } | null;
     },
     stamp,
@@ -24,6 +26,7 @@ export const provisionMailbox = command(
       return { kind: 'no-service' };
     const added = await insertAccount(tx, input, stamp);
     if (added.kind !== 'added') return added;
+    await tx.run('UPDATE account SET quota_bytes = ? WHERE id = ?', input.quotaBytes, added.account);
     await tx.run(
       `INSERT INTO mailbox_setup (account_id, project_id, display_name)
        VALUES (?, coalesce(?, (SELECT min(id) FROM project WHERE organization_id = ?), 0), ?)`,

@@ -130,11 +130,13 @@ export class McpDoor {
     if (!('id' in message)) return empty(202);
     this.#mint(exchange);
     if (message.method === 'tools/list') return this.#list(exchange);
-    const streams = message.method === 'tools/call' && this.#offer.streams?.(String(message.params['name'])) === true;
-    if (message.method === 'tools/call' && !streams) return this.#call(exchange);
+    const calls = message.method === 'tools/call';
+    const byLibrary = calls && this.#offer.libraryTool?.(String(message.params['name'])) !== undefined;
+    if (calls && !byLibrary) return this.#call(exchange);
     if (message.method === 'initialize') return this.#initialize(exchange);
+    if (!byLibrary && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
     const library = await this.#loaded();
-    const wantsStream = streams && (request.header('accept') ?? '').includes('text/event-stream');
+    const wantsStream = byLibrary && (request.header('accept') ?? '').includes('text/event-stream');
     const response = await library.legacy(webRequest(request), message, this.#served(exchange), wantsStream);
     for (const [name, value] of Object.entries(exchange.headers)) response.headers.set(name, value);
     return response;

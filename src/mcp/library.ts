@@ -15,19 +15,19 @@ export interface Served {
 export class Library {
   readonly #offer: Offer;
   readonly #modern: ReturnType<typeof createMcpHandler>;
-  readonly #serving = new WeakMap<Request, Served>();
 
   constructor(offer: Offer) {
     this.#offer = offer;
-    this.#modern = createMcpHandler(
-      ({ requestInfo }) => this.#server(requestInfo === undefined ? undefined : this.#serving.get(requestInfo)),
-      { legacy: 'reject' },
-    );
+    this.#modern = createMcpHandler(({ authInfo }) => this.#server(authInfo?.extra?.['served'] as Served | undefined), {
+      legacy: 'reject',
+      ...(offer.changes !== undefined && { bus: offer.changes }),
+    });
   }
 
   async modern(request: Request, body: unknown, served: Served): Promise<Response> {
-    this.#serving.set(request, served);
-    return this.#modern.fetch(request, { parsedBody: body });
+    // It checks no credentials itself: this only travels with the request. A WeakMap would keep it much longer.
+    const authInfo = { token: '', clientId: served.caller.actor, scopes: [], extra: { served } };
+    return this.#modern.fetch(request, { parsedBody: body, authInfo });
   }
 
   /** One request of the 2025 revisions, without a session of the library's own: those are ours. */
@@ -51,7 +51,9 @@ export class Library {
       ttlMs: 300_000,
       cacheScope: 'private' as const,
     }));
-    server.setRequestHandler('tools/call', async ({ params }) => {
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const own = this.#offer.libraryTool?.(params.name);
+      if (own !== undefined) return (await own(served.caller, params.arguments, context)) as never;
       const outcome = await this.#offer.call(served.caller, params.name, params.arguments, served.trim);
       await served.called(outcome);
       return resultOf(outcome, params.name) as never;

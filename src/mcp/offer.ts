@@ -1,5 +1,6 @@
-import type { Server, ServerCapabilities } from '@modelcontextprotocol/server';
+import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
+import { operations } from '../operations/loaded.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
@@ -10,7 +11,10 @@ export type Called =
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'unknown' };
 
-/** What the MCP door offers: the product's tools, or more of them in a conformance build. */
+/** A tool that answers in blocks of its own, in more than one message, or with a question back. */
+export type LibraryTool = (caller: Caller, args: unknown, context: ServerContext) => Promise<object>;
+
+/** What the MCP door offers: the product's tools, and in tests what the product has not. */
 export interface Offer {
   readonly instructions: string;
   readonly capabilities: ServerCapabilities;
@@ -20,8 +24,10 @@ export interface Offer {
   call(caller: Caller, name: string, args: unknown, trim: Trim): Promise<Called>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
   extend?(server: Server): void;
-  /** Tools that answer with more than one message. */
-  streams?(name: string): boolean;
+  /** Tools that need the library; `call` is not asked for them. */
+  libraryTool?(name: string): LibraryTool | undefined;
+  /** What open subscriptions are told of. */
+  readonly changes?: ServerEventBus;
 }
 
 const INSTRUCTIONS =
@@ -29,8 +35,7 @@ const INSTRUCTIONS =
 
 /** The product's offer: the catalogue of operations. */
 export function catalogueOffer(world: World): Offer {
-  const find = async (name: string): Promise<Operation | undefined> =>
-    (await import('../operations/catalogue.ts')).findOperation(name);
+  const find = async (name: string): Promise<Operation | undefined> => (await operations()).findOperation(name);
   return {
     instructions: INSTRUCTIONS,
     capabilities: { tools: {} },
@@ -40,7 +45,7 @@ export function catalogueOffer(world: World): Offer {
       const operation = await find(name);
       if (operation === undefined) return { kind: 'unknown' };
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
-      const { perform } = await import('../operations/perform.ts');
+      const { perform } = await operations();
       const outcome = await perform(world, operation, caller, args);
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;

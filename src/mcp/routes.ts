@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf } from '../http/answers.ts';
 import type { World } from '../operations/world.ts';
@@ -64,7 +65,7 @@ async function handle(
     case 'POST':
       return answer(reply, await post(door, request));
     case 'DELETE':
-      return answer(reply, await door.delete(one(request, SESSION_HEADER)));
+      return answer(reply, await door.delete(one(request.headers, SESSION_HEADER)));
     default:
       return answer(reply, notAllowed());
   }
@@ -77,17 +78,19 @@ async function post(door: McpDoor, request: FastifyRequest): Promise<McpAnswer |
       data: { error: 'unsupported_media_type' },
     });
   }
+  const { headers, ip, body } = request;
   return door.post({
     url: new URL(request.url, 'http://mcp.invalid'),
-    ip: request.ip,
-    header: (name) => one(request, name),
+    ip,
+    // Of the headers alone: the library keeps its requests until the next full collection, and what hangs on them.
+    header: (name) => one(headers, name),
     authorization: authorizationOf(request),
-    body: typeof request.body === 'string' ? request.body : '',
+    body: typeof body === 'string' ? body : '',
   });
 }
 
-function one(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
+function one(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 

@@ -58,11 +58,11 @@ export function tokenCaller(token: TokenRow, way: Caller['way'], ip: string): Ca
   };
 }
 
-/** Who may open the socket in the data directory, which is for the user that runs the server. */
-export function operatorCaller(): Caller {
+/** Who may open the socket in the data directory, which is for the user that runs the server; in any organization. */
+export function operatorCaller(organization = OPERATOR): Caller {
   return {
     kind: 'operator',
-    organization: OPERATOR,
+    organization,
     actions: granted(ALL_ACTIONS),
     project: null,
     service: null,

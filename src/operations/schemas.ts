@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type IdKind, idPattern } from '../ids.ts';
+import { refuse } from './refusal.ts';
 
 /** Public ids, as `mbx_12`. */
 export const Id = (kind: IdKind) =>
@@ -24,7 +25,10 @@ export function isPlainLine(text: string): boolean {
 
 /** Lists are pages: `cursor` is what the page before gave as `nextCursor`. */
 export const Page = {
-  cursor: z.string().max(200).optional(),
+  cursor: z
+    .string()
+    .regex(/^(?:[a-z]{3}_)?\d{1,15}$/, 'is not one that a list gave')
+    .optional(),
   limit: z.number().int().min(1).max(100).default(25),
 };
 
@@ -35,7 +39,12 @@ export function pageOf<T extends { id: number }>(
   rows: readonly T[],
   { cursor, limit }: { cursor?: string | undefined; limit: number },
 ): { rows: T[]; nextCursor: string | null } {
-  const after = cursor === undefined ? 0 : Number(cursor);
+  const after = cursor === undefined ? 0 : Number(/^[1-9]\d{0,14}$/.exec(cursor)?.[0]);
+  if (Number.isNaN(after)) {
+    refuse('invalid_arguments', 'The cursor is not one that this list gave as nextCursor.', {
+      issues: [{ path: 'cursor', message: 'unknown' }],
+    });
+  }
   const rest = rows.filter((row) => row.id > after);
   const page = rest.slice(0, limit);
   const last = page.at(-1);

@@ -9,14 +9,30 @@ import type { Caller } from './caller.ts';
 import type { Call } from './operation.ts';
 import { notFound, refuse } from './refusal.ts';
 
-/** The project that is meant: the named one, else the token's, else the organization's first. */
+/** The project that is meant: the named one, else the first that the token may see. */
 export async function projectOf(call: Call, projectId: string | undefined): Promise<Project> {
   const projects = await call.store.read(listProjects, { organization: call.tenant });
-  const id = projectId === undefined ? (call.caller.project ?? projects[0]?.id) : rowId('project', projectId);
+  const allowed = await allowedProjects(call);
+  const id = projectId === undefined ? (allowed ?? projects.map((one) => one.id))[0] : rowId('project', projectId);
   const project = projects.find((one) => one.id === id);
   if (project === undefined) return notFound('project');
-  withinProject(call, project.id);
+  if (allowed?.includes(project.id) === false) outOfScope(call.caller);
   return project;
+}
+
+/** The projects that a limited token may see: its own, or those of its service or mailboxes; null: all. */
+export async function allowedProjects({ store, tenant, caller }: Call): Promise<number[] | null> {
+  const { project, service, mailboxes } = caller;
+  if (project !== null) return [project];
+  if (service !== null) {
+    const found = await store.read(findService, { organization: tenant, id: service });
+    return found === undefined ? [] : [found.project];
+  }
+  if (mailboxes === null) return null;
+  const setups = await Promise.all(mailboxes.map((account) => store.read(mailboxSetup, { account })));
+  return [...new Set(setups.flatMap((setup) => (setup === undefined ? [] : [setup.project])))].toSorted(
+    (a, b) => a - b,
+  );
 }
 
 /** Refuses what lies outside the project that a token is limited to. */
@@ -53,7 +69,10 @@ async function namedAccount(
   }
   if (address !== undefined) {
     const parsed = parseAddress(address);
-    return parsed && store.read(accountByKey, { tenant, key: addressKey(parsed) });
+    if (parsed !== undefined) return store.read(accountByKey, { tenant, key: addressKey(parsed) });
+    return refuse('invalid_arguments', 'address is not a mail address.', {
+      issues: [{ path: 'address', message: 'is not a mail address' }],
+    });
   }
   const [only, ...more] = caller.mailboxes ?? [];
   if (only !== undefined && more.length === 0) return store.read(accountOf, { tenant, id: only });
@@ -64,8 +83,8 @@ async function namedAccount(
 
 export function withinMailbox(call: Call, mailbox: { id: number; project: number }): void {
   withinProject(call, mailbox.project);
-  if (call.caller.mailboxes === null || call.caller.mailboxes.includes(mailbox.id)) return;
-  outOfScope(call.caller);
+  const { service, mailboxes } = call.caller;
+  if (service !== null || mailboxes?.includes(mailbox.id) === false) outOfScope(call.caller);
 }
 
 /** The domain that is meant, by id or by name; only one of this organization and within the token's limits. */
@@ -109,7 +128,8 @@ export function outOfScope({ project, service, mailboxes }: Caller): never {
 
 /** The accounts that a limited token may see; null: all of its organization. */
 export async function allowedAccounts(call: Call): Promise<number[] | null> {
-  const { project, mailboxes } = call.caller;
+  const { project, service, mailboxes } = call.caller;
+  if (service !== null) return [];
   if (project === null) return mailboxes === null ? null : [...mailboxes];
   const inProject = await call.store.read(accountsInProject, { tenant: call.tenant, project });
   return mailboxes === null ? inProject : inProject.filter((id) => mailboxes.includes(id));
@@ -121,6 +141,7 @@ export async function serviceOf(call: Call, serviceId: string): Promise<Service>
   const service = id === undefined ? undefined : await call.store.read(findService, { organization: call.tenant, id });
   if (service === undefined) return notFound('service');
   withinProject(call, service.project);
-  if (call.caller.service !== null && call.caller.service !== service.id) outOfScope(call.caller);
+  const { service: own, mailboxes } = call.caller;
+  if (own === null ? mailboxes !== null : own !== service.id) outOfScope(call.caller);
   return service;
 }

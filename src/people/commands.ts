@@ -1,6 +1,6 @@
 import type { Stamp, Write } from '../../mail/store/engine/types.ts';
 
-export type LinkPurpose = 'claim' | 'invite' | 'reset' | 'sign-in';
+export type LinkPurpose = 'claim' | 'invite' | 'prove' | 'reset' | 'sign-in';
 
 export interface NewLink {
   purpose: LinkPurpose;

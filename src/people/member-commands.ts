@@ -1,5 +1,5 @@
 import { type Outgoing, send } from '../../mail/delivery/submit.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, query, type Write } from '../../mail/store/engine/types.ts';
 import { takeHit } from '../bootstrap/hits-commands.ts';
 import { insertLink } from './commands.ts';
 
@@ -64,6 +64,63 @@ export const removeMember = command(
   },
 );
 
+/** Gives a person another role or other mailboxes, of the organization's own. One that has owners keeps one. */
+export const updateMember = command(
+  'update-member',
+  async (
+    tx,
+    input: { organization: number; user: number; role: Role | null; mailboxes: readonly number[] | null },
+  ): Promise<{ kind: 'updated' | 'last-owner' | 'missing' }> => {
+    const { organization, user, role, mailboxes } = input;
+    const row = await tx.get<{ role: string }>(
+      'SELECT role FROM member WHERE organization_id = ? AND user_id = ?',
+      organization,
+      user,
+    );
+    if (row === undefined) return { kind: 'missing' };
+    const owners = await tx.get<{ n: number }>(
+      `SELECT count(*) AS n FROM member WHERE organization_id = ? AND role = 'owner'`,
+      organization,
+    );
+    if (role !== null && row.role === 'owner' && role !== 'owner' && (owners?.n ?? 0) <= 1)
+      return { kind: 'last-owner' };
+    if (role !== null) {
+      await tx.run('UPDATE member SET role = ? WHERE organization_id = ? AND user_id = ?', role, organization, user);
+    }
+    if (mailboxes !== null) await setMailboxes(tx, { organization, user, mailboxes });
+    return { kind: 'updated' };
+  },
+);
+
+async function setMailboxes(
+  tx: Write,
+  { organization, user, mailboxes }: { organization: number; user: number; mailboxes: readonly number[] },
+): Promise<void> {
+  await tx.run('DELETE FROM member_mailbox WHERE organization_id = ? AND user_id = ?', organization, user);
+  for (const account of mailboxes) {
+    await tx.run(
+      `INSERT INTO member_mailbox (organization_id, user_id, account_id)
+       SELECT tenant, ?, id FROM account WHERE id = ? AND tenant = ? AND state <> 2 ON CONFLICT DO NOTHING`,
+      user,
+      account,
+      organization,
+    );
+  }
+}
+
+/** The mailboxes that a person reads in an organization, by account. */
+export const memberMailboxes = query(
+  'member-mailboxes',
+  async (rx, input: { organization: number; user: number }): Promise<number[]> => {
+    const rows = await rx.all<{ account_id: number }>(
+      'SELECT account_id FROM member_mailbox WHERE organization_id = ? AND user_id = ? ORDER BY account_id',
+      input.organization,
+      input.user,
+    );
+    return rows.map((row) => row.account_id);
+  },
+);
+
 export interface Member {
   user: number;
   email: string;
@@ -73,6 +130,8 @@ export interface Member {
   active: boolean;
   addressProvenAt: number | null;
   since: number;
+  /** Accounts that are theirs, of who is a member only. */
+  mailboxes: number[];
 }
 
 export const listMembers = query('list-members', async (rx, input: { organization: number }): Promise<Member[]> => {
@@ -84,8 +143,11 @@ export const listMembers = query('list-members', async (rx, input: { organizatio
     active: number;
     address_proven_at: number | null;
     created_at: number;
+    mailboxes: string;
   }>(
-    `SELECT m.user_id, u.email, u.display_name, m.role, u.password IS NOT NULL AS active, u.address_proven_at, m.created_at
+    `SELECT m.user_id, u.email, u.display_name, m.role, u.password IS NOT NULL AS active, u.address_proven_at, m.created_at,
+       (SELECT json_group_array(b.account_id) FROM member_mailbox b
+        WHERE b.organization_id = m.organization_id AND b.user_id = m.user_id) AS mailboxes
      FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? ORDER BY m.created_at, m.user_id`,
     input.organization,
   );
@@ -97,6 +159,7 @@ export const listMembers = query('list-members', async (rx, input: { organizatio
     active: row.active === 1,
     addressProvenAt: row.address_proven_at,
     since: row.created_at,
+    mailboxes: JSON.parse(row.mailboxes) as number[],
   }));
 });
 

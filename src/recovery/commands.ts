@@ -1,4 +1,6 @@
 import { command } from '../../mail/store/engine/types.ts';
+import { appendAudit } from '../audit/commands.ts';
+import type { AuditEntry } from '../audit/row.ts';
 import { insertToken } from '../tokens/commands.ts';
 
 export const MOST_KEYS = 5;
@@ -152,9 +154,14 @@ export const completeRecovery = command(
       challenge: Uint8Array;
       good: boolean;
       token: { hash: Uint8Array; shown: string; actions: readonly string[] };
+      entry: Omit<AuditEntry, 'organization' | 'detail'>;
     },
     stamp,
   ): Promise<Recovered> => {
+    const told = async (organization: number, done: Recovered): Promise<Recovered> => {
+      await appendAudit(tx, { ...input.entry, organization, detail: {} }, done.kind, stamp);
+      return done;
+    };
     const row = await tx.get<{ challenge: Uint8Array; attempts: number; expires_at: number; organization_id: number }>(
       `SELECT r.challenge, r.attempts, r.expires_at, k.organization_id FROM recovery r
        JOIN recovery_key k ON k.id = r.recovery_key_id AND k.revoked_at IS NULL AND k.activated_at IS NOT NULL
@@ -162,17 +169,18 @@ export const completeRecovery = command(
       input.id,
     );
     if (row === undefined) return { kind: 'missing' };
-    if (row.expires_at <= stamp.now) return { kind: 'expired' };
-    if (row.attempts >= MOST_ATTEMPTS) return { kind: 'spent' };
+    const { organization_id: organization } = row;
+    if (row.expires_at <= stamp.now) return told(organization, { kind: 'expired' });
+    if (row.attempts >= MOST_ATTEMPTS) return told(organization, { kind: 'spent' });
     if (!input.good || !Buffer.from(row.challenge).equals(input.challenge)) {
       await tx.run('UPDATE recovery SET attempts = attempts + 1 WHERE id = ?', input.id);
-      return { kind: 'wrong', attemptsLeft: MOST_ATTEMPTS - row.attempts - 1 };
+      return told(organization, { kind: 'wrong', attemptsLeft: MOST_ATTEMPTS - row.attempts - 1 });
     }
     await tx.run('UPDATE recovery SET used_at = ? WHERE id = ?', stamp.now, input.id);
     const { changes: revoked } = await tx.run(
       'UPDATE token SET revoked_at = ? WHERE organization_id = ? AND revoked_at IS NULL',
       stamp.now,
-      row.organization_id,
+      organization,
     );
     const limits = { project: null, service: null, mailboxes: null, expiresAt: null };
     const token = await insertToken(
@@ -180,13 +188,13 @@ export const completeRecovery = command(
       {
         ...input.token,
         ...limits,
-        organization: row.organization_id,
+        organization,
         name: 'Recovered token',
         owner: true,
         createdBy: 'recovery',
       },
       stamp,
     );
-    return { kind: 'recovered', organization: row.organization_id, token, revoked };
+    return told(organization, { kind: 'recovered', organization, token, revoked });
   },
 );

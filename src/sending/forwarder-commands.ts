@@ -99,6 +99,7 @@ export interface Forwarder {
   id: number;
   organization: number;
   domain: number;
+  /** Of the mailbox at the source, else of its domain. */
   project: number | null;
   source: string;
   sourceKey: string;
@@ -126,9 +127,10 @@ export const listForwarders = query(
       account_id: number | null;
       created_at: number;
     }>(
-      `SELECT f.*, s.project_id, a.account_id FROM forwarder f
+      `SELECT f.*, coalesce(m.project_id, s.project_id) AS project_id, a.account_id FROM forwarder f
        LEFT JOIN domain_setup s ON s.domain_id = f.domain_id
        LEFT JOIN address a ON a.key = f.source_key AND a.domain_id = f.domain_id
+       LEFT JOIN mailbox_setup m ON m.account_id = a.account_id
        WHERE f.organization_id = ? ORDER BY f.id`,
       input.organization,
     );

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { deliveryTrace } from '../../mail/delivery/deliver.ts';
 import { planForwards } from '../../mail/delivery/forward.ts';
-import { route } from '../../mail/delivery/route.ts';
+import { routeOutward } from '../../mail/delivery/route.ts';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { type Address, addressKey, formatAddress, needsUtf8 } from '../../mail/message/address.ts';
 import { composeMessage } from '../../mail/message/compose-message.ts';
@@ -213,7 +213,7 @@ async function destinations(
   const local: Address[] = [];
   for (const address of recipients) {
     const to = formatAddress(address);
-    const where = await route(store, address);
+    const where = await routeOutward(store, address);
     if (where.kind === 'here' || where.kind === 'forward') local.push(address);
     else if (where.kind === 'elsewhere')
       elsewhere.push({ recipient: to, domain: address.domain, notify: '', orcpt: '' });

@@ -129,15 +129,16 @@ async function makeCurrent(tx: Write, service: number, number: number): Promise<
   await tx.run('UPDATE service SET revision = ? WHERE id = ?', number, service);
 }
 
-/** What the control of a service made of a revision. */
+/** What the control of a service made of a revision; nothing is noted for one that is not the current one any more. */
 export const endDeploy = command(
   'end-deploy',
   async (
     tx,
-    input: { service: number; number: number; state: 'running' | 'failed'; detail: string },
+    input: { service: number; number: number; state: 'running' | 'failed' | 'superseded'; detail: string },
   ): Promise<void> => {
     await tx.run(
-      'UPDATE service_revision SET state = ?, detail = ? WHERE service_id = ? AND number = ?',
+      `UPDATE service_revision SET state = ?, detail = ? WHERE service_id = ? AND number = ?
+       AND number = (SELECT revision FROM service WHERE id = service_id)`,
       input.state,
       input.detail,
       input.service,

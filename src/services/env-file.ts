@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvWorld, envFileText, environmentOf } from './environment.ts';
 import { serviceById } from './queries.ts';
@@ -41,10 +41,28 @@ async function replaceFile(path: string, text: string): Promise<void> {
   const next = `${path}.${randomBytes(6).toString('hex')}.new`;
   const file = await open(next, 'wx', 0o600);
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true });
+    throw error;
   }
-  await rename(next, path);
+}
+
+/**
+ * Removes what a process that was killed could not: files that were not whole yet, and those of services that are gone.
+ * They hold passwords.
+ */
+export async function sweepFiles(dataDir: string, services: readonly number[]): Promise<void> {
+  const names = await readdir(servicesDir(dataDir)).catch(() => []);
+  for (const name of names) {
+    const [, id, rest = ''] = /^svc_(\d+)\.(.+)$/.exec(name) ?? [];
+    if (id === undefined || (services.includes(Number(id)) && !rest.endsWith('.new'))) continue;
+    await rm(join(servicesDir(dataDir), name), { force: true });
+  }
 }

@@ -72,6 +72,7 @@ export function envFileText(environment: Environment): string {
 
 function quoted(value: string): string {
   if (/^[\w@%+=:,./-]*$/.test(value)) return value;
-  if (!value.includes("'")) return `'${value}'`;
+  // docker compose takes a backslash before the last quote for one that escapes it.
+  if (!value.includes("'") && !value.endsWith('\\')) return `'${value}'`;
   return `"${value.replace(/[\\"$]/g, String.raw`\$&`)}"`;
 }

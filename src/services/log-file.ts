@@ -5,6 +5,8 @@ import { servicesDir } from './env-file.ts';
 
 /** Then a new file is begun, and the one before is kept. */
 const LARGEST = 5 * 1024 * 1024;
+/** What a line has more of is left out. */
+export const LONGEST_LINE = 4_000;
 /** So much of the end of a log is looked through for one request. */
 const TAIL = 512 * 1024;
 
@@ -35,18 +37,22 @@ export class LogFile {
     this.#size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     const stream = createWriteStream(this.#path, { flags: 'a', mode: 0o600 });
     // A full disk costs the program its log, not the box its life.
-    stream.on('error', () => (this.#stream = undefined));
+    stream.on('error', () => {
+      if (this.#stream === stream) this.#stream = undefined;
+    });
     this.#stream = stream;
   }
 
-  line(text: string): void {
+  /** Adds lines that were said at once. */
+  add(texts: readonly string[]): void {
     if (this.#size > LARGEST) this.#turnOver();
     const stream = this.#stream;
     if (stream === undefined || stream.writableLength > MOST_WAITING) return;
-    const plain = text.slice(0, 4_000).replace(/[\x00-\x08\x0b-\x1f\x7f]/g, '');
-    const line = `${new Date().toISOString()} ${plain}\n`;
-    this.#size += line.length;
-    stream.write(line);
+    const at = new Date().toISOString();
+    const plain = texts.map((text) => `${at} ${text.slice(0, LONGEST_LINE)}\n`).join('');
+    const lines = Buffer.from(plain.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, ''));
+    this.#size += lines.length;
+    stream.write(lines);
   }
 
   close(): Promise<void> {
@@ -58,7 +64,11 @@ export class LogFile {
   /** What still waits goes into the old file: it is the same one under another name. */
   #turnOver(): void {
     this.#stream?.end();
-    renameSync(this.#path, `${this.#path}.1`);
+    try {
+      renameSync(this.#path, `${this.#path}.1`);
+    } catch {
+      // Somebody took the file away.
+    }
     this.open();
   }
 }

@@ -1,19 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { once } from 'node:events';
 import type { Log } from '../../mail/log.ts';
 import type { Environment } from './environment.ts';
-import { LogFile } from './log-file.ts';
+import { forgetProgram, rememberProgram } from './left-over.ts';
+import { onLines } from './lines.ts';
+import { LogFile, LONGEST_LINE } from './log-file.ts';
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Whoever ran so long began well: the next wait is short again. */
 const STEADY_MS = 60_000;
 const PATIENCE_MS = 10_000;
+const LONGEST_STOP_MS = 15_000;
+/** So long the output of a program that has ended is still read. */
+const LAST_WORDS_MS = 1_000;
 
 export interface ProgramOptions {
   command: readonly string[];
   environment: Environment;
   logPath: string;
+  /** Where its pid is kept while it runs. */
+  pidPath: string;
   name: string;
   log: Log;
 }
@@ -40,10 +47,15 @@ export class Program {
   /** Resolves when the program runs; rejects when it cannot be started at all. */
   async start(): Promise<void> {
     this.#file.open();
-    await this.#spawn();
+    try {
+      await this.#spawn();
+    } catch (error) {
+      await this.#file.close();
+      throw error;
+    }
   }
 
-  /** SIGTERM to the program and its children, and SIGKILL when they stay. */
+  /** SIGTERM to the program and its children, and SIGKILL when they stay. Rejects when that does not end it either. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
@@ -51,14 +63,18 @@ export class Program {
     if (pid !== undefined) {
       signal(pid, 'SIGTERM');
       const late = setTimeout(() => signal(pid, 'SIGKILL'), PATIENCE_MS);
-      await this.#ended;
-      clearTimeout(late);
+      const { promise, reject } = Promise.withResolvers<void>();
+      const never = setTimeout(() => reject(new Error(`the program, pid ${pid}, does not end`)), LONGEST_STOP_MS);
+      await Promise.race([this.#ended, promise]).finally(() => {
+        clearTimeout(late);
+        clearTimeout(never);
+      });
     }
     await this.#file.close();
   }
 
   async #spawn(): Promise<void> {
-    const { environment, name, log } = this.#options;
+    const { environment } = this.#options;
     const [program = '', ...args] = this.#options.command;
     // Its own process group, so that what it starts ends with it. Nothing of this process's environment goes along.
     const child = spawn(program, args, {
@@ -67,24 +83,30 @@ export class Program {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], LANG: process.env['LANG'] ?? 'C.UTF-8', ...environment },
     });
-    await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-    this.#child = child;
-    const began = performance.now();
-    this.#file.line(`[mailstead] started, pid ${child.pid}`);
-    for (const stream of [child.stdout, child.stderr]) this.#follow(stream);
-    this.#ended = new Promise((resolve) => {
-      child.once('close', (code, how) => {
-        this.#child = undefined;
-        this.#file.line(`[mailstead] ended with ${how ?? code}`);
-        log.info({ service: name, code, signal: how }, 'a supervised program ended');
-        resolve();
-        if (!this.#stopping) this.#again(performance.now() - began);
-      });
-    });
+    const spawned = once(child, 'spawn');
+    // Before anything is waited for, so that whoever stops it meanwhile finds it.
+    if (child.pid !== undefined) this.#ended = this.#watch(child, child.pid);
+    await spawned;
   }
 
-  #follow(stream: NodeJS.ReadableStream): void {
-    createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => this.#file.line(line));
+  /** Resolves when the program has ended, with what it started. */
+  async #watch(child: ChildProcess, pid: number): Promise<void> {
+    const { name, log, pidPath } = this.#options;
+    this.#child = child;
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const began = performance.now();
+    rememberProgram(pidPath, pid);
+    this.#file.add([`[mailstead] started, pid ${pid}`]);
+    const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+    for (const stream of streams) onLines(stream, LONGEST_LINE, (lines) => this.#file.add(lines));
+    const [code, how] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    await lastWords(closed, pid);
+    for (const stream of streams) stream.destroy();
+    forgetProgram(pidPath);
+    this.#child = undefined;
+    this.#file.add([`[mailstead] ended with ${how ?? code}`]);
+    log.info({ service: name, code, signal: how }, 'a supervised program ended');
+    if (!this.#stopping) this.#again(performance.now() - began);
   }
 
   #again(ranMs: number): void {
@@ -93,18 +115,28 @@ export class Program {
     this.#timer = setTimeout(() => {
       this.#spawn().catch((error: unknown) => {
         log.warn({ err: error, service: name }, 'a supervised program does not start');
-        this.#again(0);
+        if (!this.#stopping) this.#again(0);
       });
     }, this.#wait);
     this.#wait = Math.min(LONGEST_WAIT_MS, this.#wait * 2);
   }
 }
 
-/** To the whole process group. */
+/** A child that lives on may hold the output open for ever: it is asked to end, and then made to. */
+async function lastWords(closed: Promise<void>, pid: number): Promise<void> {
+  signal(pid, 'SIGTERM');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const late = setTimeout(resolve, LAST_WORDS_MS);
+  await Promise.race([closed, promise]);
+  clearTimeout(late);
+  signal(pid, 'SIGKILL');
+}
+
+/** To the whole process group. One that became another user's (sudo) cannot be reached; who waits finds that out. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }

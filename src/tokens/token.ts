@@ -1,7 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 const SECRET_BYTES = 24;
+/** Shown of a secret: so many digits, and less where its prefix is long. */
 const SHOWN_HEX = 6;
+const LEAST_HEX = 4;
+const MOST_SHOWN = 11;
 
 /** What a token may do. `send` is implied by `manage`, `mail_read` by `read`. */
 export const ACTIONS = ['read', 'manage', 'deploy', 'logs', 'restart', 'rollback', 'send', 'mail_read'] as const;
@@ -22,12 +25,13 @@ export function makeApiKey(prefix: string): string {
 
 /** Secrets of 192 bits are looked up by their hash: nothing is compared, so nothing is timed. */
 export function secretHash(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
-/** The first characters, by which people know a secret again; 24 of its 192 bits. */
+/** The first characters, by which people know a secret again; at most 24 of its 192 bits. */
 export function shownPart(secret: string): string {
-  return secret.slice(0, secret.lastIndexOf('_') + 1 + SHOWN_HEX);
+  const digits = secret.lastIndexOf('_') + 1;
+  return secret.slice(0, Math.min(digits + SHOWN_HEX, Math.max(digits + LEAST_HEX, MOST_SHOWN)));
 }
 
 export function isToken(text: string, prefix: string): boolean {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Accepted, deliver, deliveryTrace } from '../../mail/delivery/deliver.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { messageRows } from '../../mail/store/content.ts';
-import { command } from '../../mail/store/engine/types.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/entry-commands.ts';
 import { findMailbox, listMailboxes, removeMailbox, renameMailbox, createMailbox } from '../../mail/store/mailbox.ts';
 import type { MailStore } from '../../mail/store/store.ts';
@@ -182,4 +182,13 @@ describe('the rules of a command', () => {
     expect(await box.store.write(count, null)).toBe(0);
     expect(box.fatal).toEqual([]);
   });
+});
+
+test('a query whose snapshot went with its error tells the error, not that there is no snapshot', async () => {
+  await using box = await testStore();
+  const broken = query('test-broken', async (rx) => {
+    await rx.get('ROLLBACK'); // as a full memory or a failing disk does it
+    throw new Error('the cause');
+  });
+  await expect(box.store.read(broken, undefined)).rejects.toThrow('the cause');
 });

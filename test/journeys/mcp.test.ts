@@ -243,6 +243,21 @@ describe('results', () => {
     expect(errorOf(said).code).toBe(code);
   });
 
+  test.each(['resources/list', 'prompts/get', 'logging/setLevel', 'server/discover', 'tasks/get', '__proto__'])(
+    'what is not offered says so in both eras: %s',
+    async (method) => {
+      expect(errorOf(await rpc(base, method, {}, bearer())).code).toBe(-32601);
+      if (method === 'server/discover') return;
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': 'x' };
+      const said = await rpc(base, method, { name: 'x', _meta }, { ...bearer(), ...modern });
+      expect([said.status, errorOf(said).code]).toEqual([404, -32601]);
+    },
+  );
+
   test('arguments are read kindly, and unknown ones are named', async () => {
     const call = async (name: string, args: object) =>
       outcome(await rpc(base, 'tools/call', { name, arguments: args }, bearer()));

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
+import { newOrganization, tool } from '../support/mcp.ts';
 
 const command = fileURLToPath(new URL('../../bin/mailstead', import.meta.url));
 let box: Box;
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => box[Symbol.asyncDispose]());
 
 function mailstead(words: string, input?: string): { status: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(command, [...words.split(' '), '--data-dir', box.dataDir], {
+  const { status, stdout, stderr } = spawnSync(command, ['--data-dir', box.dataDir, ...words.split(' ')], {
     encoding: 'utf8',
     ...(input !== undefined && { input }),
   });
@@ -80,6 +81,20 @@ describe('the local operator', () => {
     ['trace nothing', 1, 'Nothing is known'],
     ['tidy up', 2, 'see mailstead --help'],
     ['status --nonsense', 2, 'see mailstead --help'],
+    ['status --org org_1', 2, 'usage: mailstead status'],
+    ['serve now', 2, 'usage: mailstead serve'],
+    ['tools --org org_1', 2, 'usage: mailstead tools'],
+    ['call whoami one', 2, 'usage: mailstead call'],
+    ['call no_such_thing', 1, 'see mailstead tools'],
+    ['call whoami who=me', 1, 'There is no argument "who"'],
+    ['call whoami --org org_99', 1, 'no organization org_99'],
+    ['call get_status --org org_1', 1, 'about the whole box'],
+    ['token add', 2, 'usage: mailstead token add'],
+    ['token add ci --actions fly', 1, 'actions'],
+    ['token revoke tok_999', 1, 'There is no such token'],
+    ['org freeze org_1', 1, 'cannot be frozen'],
+    ['service control svc_1 shell rm', 2, 'usage: mailstead service control'],
+    ['service control svc_999 none', 1, 'There is no such service'],
   ])('%s is answered with %i and a sentence', (words, status, sentence) => {
     const said = mailstead(words);
     expect(said.err).toContain(sentence);
@@ -90,5 +105,78 @@ describe('the local operator', () => {
     const { status, stderr } = spawnSync(command, ['status', '--data-dir', '/nonexistent/data'], { encoding: 'utf8' });
     expect(status).toBe(1);
     expect(stderr).toMatch(/^mailstead: .*(?:running|start)/);
+  });
+});
+
+describe('organizations, tokens and services', () => {
+  const said = (words: string): Record<string, unknown> =>
+    JSON.parse(mailstead(`${words} --json`).out) as Record<string, unknown>;
+  const base = () => `http://127.0.0.1:${box.port('http')}`;
+
+  test('a token that was made works, with the actions that were named, until it is revoked', async () => {
+    const made = mailstead('token add ci --actions read,logs');
+    expect(made.status).toBe(0);
+    const [, id = '', secret = ''] = /^(tok_\d+) ci: read, logs\ntoken {2}(mst_[0-9a-f]{48}) /.exec(made.out) ?? [];
+    const who = await tool(base(), 'whoami', {}, secret);
+    expect(who.body).toMatchObject({ organization: { name: 'Local' }, principal: { name: 'ci' } });
+    expect((await tool(base(), 'create_project', { name: 'More' }, secret)).status).toBe(403);
+    expect(mailstead('token list').out).toMatch(new RegExp(`${id} +ci +mst_\\w{6} +good`));
+    expect(mailstead('token list').out).not.toContain(secret);
+    expect(mailstead(`token revoke ${id}`).out).toBe(`${id} is revoked\n`);
+    expect((await tool(base(), 'whoami', {}, secret)).status).toBe(401);
+    expect(mailstead('token list').out).toMatch(new RegExp(`${id} .*revoked`));
+  });
+
+  test('in another organization the operator leaves a row in its log', async () => {
+    const { id, token } = await newOrganization(base(), 'Alpha');
+    const { secret } = said(`token add helper --actions read --org ${id}`);
+    expect((await tool(base(), 'whoami', {}, String(secret))).body).toMatchObject({ organization: { id } });
+    expect((await tool(base(), 'list_audit_events', { limit: 1 }, token)).body).toMatchObject({
+      events: [{ actor: 'operator', way: 'command-line', operation: 'create_agent_token', target: 'helper' }],
+    });
+    expect(mailstead(`call list_organizations --org ${id}`).err).toContain('for the organization that runs this box');
+  });
+
+  test('an organization is frozen and works again', async () => {
+    const { id, token } = await newOrganization(base(), 'Beta');
+    expect(mailstead('org list').out).toMatch(new RegExp(`${id} +Beta +unclaimed`));
+    expect(mailstead(`org freeze ${id}`).status).toBe(0);
+    expect((await tool(base(), 'whoami', {}, token)).status).toBe(401);
+    expect(mailstead('org list').out).toMatch(new RegExp(`${id} +Beta +frozen`));
+    expect(mailstead(`org unfreeze ${id}`).status).toBe(0);
+    expect((await tool(base(), 'whoami', {}, token)).status).toBe(200);
+  });
+
+  test('lists come whole, however many pages they have', async () => {
+    for (let i = 0; i < 102; i++) await box.ask('create_agent_token', { name: `many ${i}`, actions: ['read'] });
+    const { tokens } = said('token list') as { tokens: { name: string }[] };
+    expect(new Set(tokens.map((one) => one.name)).size).toBeGreaterThan(102);
+  });
+
+  test('a service is run as the operator says, and only so', async () => {
+    const { service } = said('call create_service name=clock') as { service: { id: string } };
+    expect(mailstead(`service control ${service.id} command -- /bin/sleep 99`).out).toBe(
+      `${service.id} clock: command\n`,
+    );
+    expect(said(`call deploy_service serviceId=${service.id} env:={"TZ":"UTC"}`)).toMatchObject({ state: 'running' });
+    expect(mailstead('service list').out).toMatch(new RegExp(`${service.id} +clock +command +1`));
+    expect(mailstead(`service control ${service.id} none`).out).toBe(`${service.id} clock: none\n`);
+    // What ran before ends now; nothing else would end it when the box is killed at the end.
+    expect(said(`call restart_service serviceId=${service.id}`)).toMatchObject({ state: 'running' });
+  });
+
+  test('any operation can be called, with JSON from standard input too', () => {
+    const { status, out } = mailstead('call search_tools -', '{"query":"webhook","limit":1}');
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ tools: [{ name: 'set_email_inbound_webhook' }] });
+    expect(mailstead('tools webhook').out).toContain('set_email_inbound_webhook');
+  });
+
+  test('with --json a refusal is JSON too, and a token in the environment is no setting', () => {
+    const { err, status } = mailstead('trace nothing --json');
+    expect(status).toBe(1);
+    expect(JSON.parse(err)).toMatchObject({ error: 'not_found' });
+    const env = { ...box.env, MAILSTEAD_TOKEN: 'mst_x' };
+    expect(spawnSync(command, ['status'], { env, encoding: 'utf8' }).status).toBe(0);
   });
 });

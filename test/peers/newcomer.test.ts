@@ -40,7 +40,8 @@ function printedLines({ printed }: Box): string[] {
 
 test('the lines that local mode prints work as printed', async () => {
   const lines = printedLines(box);
-  expect(lines.map((line) => line.split(' ')[0])).toEqual(['swaks', 'curl', 'swaks', 'bin/mailstead']);
+  const programs = ['swaks', 'curl', 'swaks', 'bin/mailstead', 'curl', 'curl'];
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(programs);
   const said: string[] = [];
   for (const line of lines) {
     said.push(await succeed('/bin/sh', ['-c', line], { cwd: REPOSITORY, env: box.env }));
@@ -49,6 +50,7 @@ test('the lines that local mode prints work as printed', async () => {
   expect(said[1]).toContain('This is a test mailing');
   expect(said[2]).toMatch(/<~\s+235/);
   expect(said[3]).toContain('you@example.org');
+  for (const answer of said.slice(4)) expect(answer).toContain('First token');
   expect(await held()).toEqual([
     expect.objectContaining({ from: box.address, to: 'you@example.org', heldBecause: expect.any(String) as string }),
   ]);
@@ -60,7 +62,7 @@ test('they do so with a password and a directory that shells trip over, and noth
   await using odd = await startBox({ dataDir: join(parent.path, "bob's"), settings });
   const { MAILSTEAD_DATA_DIR: _, ...env } = odd.env;
   const lines = printedLines(odd);
-  expect(lines).toHaveLength(4);
+  expect(lines).toHaveLength(6);
   for (const line of lines) await succeed('/bin/sh', ['-c', line], { cwd: REPOSITORY, env });
 });
 

@@ -19,6 +19,8 @@ export class FakeIntake implements Intake {
   opened = 0;
   /** Octets of messages that came so far. */
   written = 0;
+  /** Pieces in which they came. */
+  writes = 0;
   aborted = 0;
   /** Messages between `finish` and its answer. */
   finishing = 0;
@@ -58,6 +60,7 @@ export class FakeIntake implements Intake {
       write: (chunk: Buffer) => {
         chunks.push(Buffer.from(chunk));
         this.written += chunk.length;
+        this.writes += 1;
         return this.asynchronous ? Promise.resolve() : undefined;
       },
       finish: async () => {

@@ -4,7 +4,7 @@ import type { Lookup, MxRecord, Resolver } from '../../mail/dns/lookup.ts';
 export type FakeZone = Record<string, readonly string[] | 'trouble'>;
 
 /** A resolver that answers from `zone`, which may be changed at any time; `asked` grows with each question. */
-export function fakeResolver(zone: FakeZone): Resolver & { asked: string[] } {
+export function fakeResolver(zone: FakeZone): Resolver & { asked: string[]; zone: FakeZone } {
   const asked: string[] = [];
   const look = <T>(type: string, name: string, read: (text: string) => T): Promise<Lookup<T>> => {
     asked.push(`${type} ${name}`);
@@ -16,6 +16,7 @@ export function fakeResolver(zone: FakeZone): Resolver & { asked: string[] } {
   const same = (text: string): string => text;
   return {
     asked,
+    zone,
     mx: (name) => look('MX', name, mxRecord),
     a: (name) => look('A', name, same),
     aaaa: (name) => look('AAAA', name, same),

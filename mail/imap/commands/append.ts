@@ -74,6 +74,8 @@ function answerTo(outcome: AppendOutcome): Answer {
       return no('TRYCREATE', 'No such mailbox');
     case 'over-quota':
       return no('OVERQUOTA', 'There is no room left');
+    case 'too-many-keywords':
+      return no('LIMIT', 'There are too many different keywords');
     case 'too-big':
       return no('TOOBIG', 'The message is too large');
   }

@@ -16,7 +16,7 @@ export const authenticate: ImapCommand<{ mechanism: string; initial: string | un
 
   parse(d) {
     const mechanism = d.sp().word();
-    return { mechanism, initial: d.done ? undefined : d.sp().atom() };
+    return { mechanism, initial: d.trailing() ? undefined : d.sp().atom() };
   },
 
   async run(session, { mechanism, initial }) {

@@ -14,7 +14,7 @@ export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
 
   parse(d) {
     const name = d.sp().mailbox();
-    if (d.done) return { name, uses: [] };
+    if (d.trailing()) return { name, uses: [] };
     d.sp();
     const uses = d.list((each) => {
       each.expect('USE').sp();
@@ -34,7 +34,7 @@ export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
       case 'exists':
         return no('ALREADYEXISTS', 'There is a mailbox of that name');
       case 'too-many':
-        return no('LIMIT', 'There are too many mailboxes');
+        return no('LIMIT', 'There are too many mailboxes, or too many levels');
     }
   },
 };

@@ -11,7 +11,7 @@ export const enable: ImapCommand<readonly string[]> = {
   parse(d) {
     const names: string[] = [];
     do names.push(d.sp().word());
-    while (!d.done);
+    while (!d.trailing());
     return names;
   },
 

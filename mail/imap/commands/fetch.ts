@@ -101,13 +101,13 @@ async function sayMessage(session: Session, request: FetchRequest, message: Fetc
     for await (const piece of renderFetch(request, message)) {
       session.say(piece);
       await session.room();
+      await breathe();
     }
   } catch (error) {
     // The line broke off, perhaps within a literal: whatever followed would be read as its rest.
     session.expel('A message cannot be read');
     throw error;
   }
-  await breathe();
 }
 
 function messageAt(session: Session, at: number, row?: MessageRow): FetchedMessage {

@@ -21,7 +21,7 @@ export const list: ImapCommand<ListRequest> = {
       session.say('* LIST (\\Noselect) "/" ""\r\n');
       return ok('Levels are separated by that');
     }
-    for (const listed of chooseMailboxes(await session.store.mailboxes(), request)) {
+    for (const listed of await chooseMailboxes(await session.store.mailboxes(), request)) {
       session.say(listResponse(listed, request));
       // RFC 5819 2: the STATUS comes behind its LIST.
       if (request.status.length > 0 && listed.chosen) {
@@ -49,7 +49,7 @@ export const lsub: ImapCommand<ListRequest> = {
   },
 
   async run(session, request) {
-    for (const { mailbox: each, chosen } of chooseMailboxes(await session.store.mailboxes(), request)) {
+    for (const { mailbox: each, chosen } of await chooseMailboxes(await session.store.mailboxes(), request)) {
       // `%` names also the parents of what is subscribed; with `*` the children are shown themselves.
       if (!chosen && !request.patterns.some((pattern) => pattern.endsWith('%'))) continue;
       session.say(`* LSUB (${chosen ? '' : '\\Noselect'}) "/" ${mailbox(each.name)}\r\n`);
@@ -65,6 +65,8 @@ function listResponse({ mailbox: each, chosen, childInfo }: Listed, request: Lis
   if (use !== undefined) attributes.push(use);
   const asked = request.subscribed || request.select.includes('SUBSCRIBED');
   if (asked && each.subscribed) attributes.push('\\Subscribed');
-  const extended = childInfo && !chosen ? ' ("CHILDINFO" ("SUBSCRIBED"))' : '';
+  const criteria = request.select.filter((name) => name === 'SUBSCRIBED' || name === 'SPECIAL-USE');
+  const fitted = [...new Set(criteria)].map((name) => `"${name}"`).join(' ');
+  const extended = childInfo && !chosen ? ` ("CHILDINFO" (${fitted}))` : '';
   return `* LIST (${attributes.join(' ')}) "/" ${mailbox(each.name)}${extended}\r\n`;
 }

@@ -17,6 +17,8 @@ export const rename: ImapCommand<{ from: string; to: string }> = {
         return no('NONEXISTENT', 'No such mailbox');
       case 'exists':
         return no('ALREADYEXISTS', 'There is a mailbox of that name');
+      case 'too-many':
+        return no('LIMIT', 'There are too many mailboxes, or the name is too long');
       case 'inside-itself':
         return no('CANNOT', 'A mailbox cannot be moved into itself');
     }

@@ -39,7 +39,7 @@ export interface Candidates {
   uids: Uint32Array;
   /** Per UID: the system flags. */
   system: Uint8Array;
-  /** Keywords that the program names, in lower case. */
+  /** Keywords that the program names and some message has, in lower case. */
   keywords: readonly string[];
   /** Per UID as many octets as hold a bit for each of them. */
   words: Uint8Array;
@@ -71,8 +71,7 @@ export function glance(
   facts: FlagFacts,
 ): { found: Uint32Array; open: Candidates } {
   const match = matcher(program, 0);
-  const keywords = keywordsOf(program);
-  const words = keywordReader(keywords, facts);
+  const held = keywordReader(keywordsOf(program), facts);
   const found: number[] = [];
   const open: number[] = [];
   const until = performance.now() + GLANCE_MS;
@@ -80,11 +79,11 @@ export function glance(
   for (let i = 0; i < length; i++) {
     if (i % BETWEEN === BETWEEN - 1) late ||= performance.now() > until;
     const uid = uids[i] ?? 0;
-    const verdict = late ? undefined : match(flagsOnly(uid, facts.bits(uid), keywords, words));
+    const verdict = late ? undefined : match(flagsOnly(uid, facts.bits(uid), held));
     if (verdict === true) found.push(uid);
     else if (verdict === undefined) open.push(uid);
   }
-  return { found: Uint32Array.from(found), open: candidates(open, facts, keywords, words) };
+  return { found: Uint32Array.from(found), open: candidates(open, facts, held) };
 }
 
 /** Second to fourth tier: rows, headers, text; each only for messages the cheaper ones left undecided. */
@@ -157,40 +156,44 @@ async function decide<Row extends SearchRow>(
   return match(facts) ?? false;
 }
 
-type KeywordTest = (uid: number, index: number) => boolean;
+/** Keywords that a message has and the program names, in lower case. */
+type HeldKeywords = (uid: number) => ReadonlySet<string>;
 
-/** Whether a message has the keyword with that index. Views hand out one array of names for all messages with the same flags. */
-function keywordReader(keywords: readonly string[], facts: FlagFacts): KeywordTest {
-  const seen = new WeakMap<readonly string[], ReadonlySet<number>>();
-  return (uid, index) => {
+const NONE: ReadonlySet<string> = new Set();
+
+/** Views hand out one array of names for all messages with the same flags: each is looked through once. */
+function keywordReader(keywords: readonly string[], facts: FlagFacts): HeldKeywords {
+  if (keywords.length === 0) return () => NONE;
+  const named = new Set(keywords);
+  const seen = new WeakMap<readonly string[], ReadonlySet<string>>();
+  return (uid) => {
     const names = facts.flagNames(uid);
-    let has = seen.get(names);
-    if (has === undefined) {
-      const folded = new Set(names.map((name) => name.toLowerCase()));
-      has = new Set([...keywords.keys()].filter((i) => folded.has(keywords[i] ?? '')));
-      seen.set(names, has);
+    let held = seen.get(names);
+    if (held === undefined) {
+      held = new Set(names.map((name) => name.toLowerCase()).filter((name) => named.has(name)));
+      seen.set(names, held);
     }
-    return has.has(index);
+    return held;
   };
 }
 
-function flagsOnly(uid: number, bits: number, keywords: readonly string[], has: KeywordTest): Facts {
-  return { uid, system: bits % 32, hasKeyword: (name) => has(uid, keywords.indexOf(name)) };
+function flagsOnly(uid: number, bits: number, held: HeldKeywords): Facts {
+  let mine: ReadonlySet<string> | undefined;
+  return { uid, system: bits % 32, hasKeyword: (name) => (mine ??= held(uid)).has(name) };
 }
 
-function candidates(
-  open: readonly number[],
-  facts: FlagFacts,
-  keywords: readonly string[],
-  has: KeywordTest,
-): Candidates {
+function candidates(open: readonly number[], facts: FlagFacts, held: HeldKeywords): Candidates {
   const uids = Uint32Array.from(open);
+  const sets = open.map(held);
+  const keywords = [...new Set([...new Set(sets)].flatMap((set) => [...set]))];
+  const index = new Map(keywords.map((name, k) => [name, k]));
   const width = Math.ceil(keywords.length / 8);
   const words = new Uint8Array(uids.length * width);
-  for (const k of keywords.keys()) {
-    uids.forEach((uid, i) => {
-      if (has(uid, k)) words[i * width + (k >> 3)]! |= 1 << (k & 7);
-    });
+  for (const [i, set] of sets.entries()) {
+    for (const name of set) {
+      const k = index.get(name) ?? 0;
+      words[i * width + (k >> 3)]! |= 1 << (k & 7);
+    }
   }
   return { uids, system: Uint8Array.from(uids, (uid) => facts.bits(uid) % 32), keywords, words };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { blobPath } from '../../store/blob.ts';
 import { query, type Read } from '../../store/engine/types.ts';
 import { type Candidates, evaluate, type SearchOutcome, type SearchRow, type SearchSource } from './evaluate.ts';
@@ -72,8 +72,19 @@ async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number):
   const trace = Buffer.from(row.trace, 'latin1');
   if (found === undefined) return trace;
   const body =
-    found.file === null
-      ? (found.data ?? new Uint8Array(0))
-      : readFileSync(blobPath(blobs, found.file)).subarray(0, length);
+    found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(blobPath(blobs, found.file), length);
   return Buffer.concat([trace, body]);
+}
+
+/** The header of a large message is asked for far more often than its attachments. */
+function beginningOf(path: string, length: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const octets = Buffer.allocUnsafeSlow(length);
+    let got = 0;
+    for (let read = -1; got < length && read !== 0; got += read) read = readSync(file, octets, got, length - got, got);
+    return octets.subarray(0, got);
+  } finally {
+    closeSync(file);
+  }
 }

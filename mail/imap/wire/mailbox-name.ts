@@ -69,11 +69,6 @@ function encodeRun(text: string): string {
   return utf16.toString('base64').replaceAll('/', ',').replace(/=+$/, '');
 }
 
-/** {@link patternMatcher} for a single name. */
-export function matchesPattern(pattern: string, name: string): boolean {
-  return patternMatcher(pattern)(name);
-}
-
 /**
  * Tells which canonical names a LIST pattern matches: `*` is anything, `%` anything but `/`, a first level INBOX is
  * compared without case. Time is bounded by the product of the lengths, however many wildcards. RFC 9051 6.3.9.

@@ -61,12 +61,19 @@ function answer(
     case 'return':
       return slowed(session, reply(550, '5.1.1', `${to} does not exist here`));
     case 'unverified':
-      return reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`);
+      return postponed(session, reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`));
     case 'full':
-      return reply(452, '4.2.2', `The mailbox of ${to} is full`);
+      return postponed(session, reply(452, '4.2.2', `The mailbox of ${to} is full`));
     case 'elsewhere':
       return slowed(session, reply(550, '5.7.1', 'Log in to send to other domains'));
   }
+}
+
+/** As many as a message may have: more in a row bring no message forward, and each costs a look and a line of the log. */
+function postponed(session: Conversation, refusal: Answer): Answer {
+  session.tally.postponedRecipients += 1;
+  const enough = !session.trusted && session.tally.postponedRecipients > session.settled.limits.recipients;
+  return enough ? closing(421, '4.7.0', 'Too many recipients that cannot be taken now') : refusal;
 }
 
 /** Who guesses addresses is slowed down, then sent away. */

@@ -43,6 +43,7 @@ export class WriterClient {
   #id = 0;
   #ended: Error | undefined;
   #closed: (() => void) | undefined;
+  #exited = false;
 
   private constructor(options: WriterClientOptions, worker: Worker) {
     this.#options = options;
@@ -63,6 +64,7 @@ export class WriterClient {
     worker.on('message', (message: FromWriter) => client.#heard(message));
     worker.on('error', (error) => client.#end(error as Error));
     worker.on('exit', () => {
+      client.#exited = true;
       client.#closed?.();
       if (client.#closed === undefined) client.#end(new Error('the writer thread ended'));
     });
@@ -92,6 +94,8 @@ export class WriterClient {
 
   /** Waits for what was written and closes the database. */
   async close(): Promise<void> {
+    // No exit comes a second time.
+    if (this.#exited) return;
     const closed = new Promise<void>((resolve) => {
       this.#closed = resolve;
     });

@@ -28,7 +28,7 @@ export class Reader {
     try {
       return body(this.#connection);
     } finally {
-      this.#connection.run('COMMIT', []);
+      endSnapshot(this.#connection);
     }
   }
 
@@ -46,9 +46,14 @@ export class Reader {
     try {
       return await what.run(rx, input);
     } finally {
-      connection.run('COMMIT', []);
+      endSnapshot(connection);
     }
   }
+}
+
+/** An error can have ended it already; another one about that would hide it. */
+function endSnapshot(connection: Connection): void {
+  if (connection.inTransaction) connection.run('COMMIT', []);
 }
 
 function settle<T>(work: () => T): Promise<T> {

@@ -5,7 +5,7 @@ import { Line, Organization } from '../schemas.ts';
 
 const Name = Line(1, 80).refine((name) => name.trim() !== '', 'must not be blank');
 const Owner = {
-  ownerEmail: z.string().min(3).max(320).describe('the human owner, who gets the claim email'),
+  ownerEmail: Line(3, 320).describe('the human owner, who gets the claim email'),
   organizationName: Name,
   ownerDisplayName: Line(1, 80).optional(),
 };

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { accountsOf } from '../../../mail/store/account.ts';
-import { domainsOf } from '../../../mail/store/domain.ts';
+import { type DomainInfo, domainsOf } from '../../../mail/store/domain.ts';
+import { domainSetup } from '../../accounts/setup.ts';
 import { publicId } from '../../ids.ts';
 import { listProjects } from '../../organizations/commands.ts';
 import { visibleTo } from '../description.ts';
 import { Identity, identify } from '../identity/whoami.ts';
 import { type Call, operation, TOOLSETS } from '../operation.ts';
-import { allowedAccounts } from '../scope.ts';
+import { allowedAccounts, allowedProjects } from '../scope.ts';
 import { gateStatus } from './gate.ts';
 
 const MOST_MAILBOXES = 20;
+const REVEAL = 'Get the login of a mailbox: reveal_email_credentials.';
 
 export const bootstrap = operation({
   name: 'bootstrap',
@@ -32,32 +34,46 @@ export const bootstrap = operation({
     nextSteps: z.array(z.string()),
   }),
   async run(call) {
-    const { store, tenant, caller } = call;
-    const [who, gate, projects, domains, accounts, allowed] = await Promise.all([
+    const { store, tenant } = call;
+    const [who, gate, projects, domains, accounts, allowed, inside] = await Promise.all([
       identify(call),
       gateStatus(call),
       store.read(listProjects, { organization: tenant }),
-      store.read(domainsOf, { tenant }),
+      domainsSeen(call),
       store.read(accountsOf, { tenant }),
       allowedAccounts(call),
+      allowedProjects(call),
     ]);
-    const limited = caller.project !== null || caller.mailboxes !== null;
     const mine = accounts.filter((one) => allowed === null || allowed.includes(one.id));
     return {
       ...who,
       gate: gate.open ? ('open' as const) : ('closed' as const),
       projects: projects
-        .filter((one) => caller.project === null || one.id === caller.project)
+        .filter((one) => inside?.includes(one.id) ?? true)
         .map((one) => ({ id: publicId('project', one.id), name: one.name })),
-      domains: limited ? [] : domains.map(shownDomain),
+      domains: domains.map(shownDomain),
       mailboxes: mine
         .slice(0, MOST_MAILBOXES)
         .map((one) => ({ id: publicId('mailbox', one.id), address: one.address })),
       toolsets: await toolsets(call),
-      nextSteps: nextSteps(gate.open, domains.length, domains.filter((one) => one.verified).length, mine.length),
+      nextSteps: nextSteps(call, {
+        gateOpen: gate.open,
+        domains: domains.length,
+        verified: domains.filter((one) => one.verified).length,
+        mailboxes: mine.length,
+      }),
     };
   },
 });
+
+/** None for a token of one service or of some mailboxes: it can do nothing with them. */
+async function domainsSeen({ store, tenant, caller }: Call): Promise<DomainInfo[]> {
+  if (caller.service !== null || caller.mailboxes !== null) return [];
+  const all = await store.read(domainsOf, { tenant });
+  if (caller.project === null) return all;
+  const setups = await Promise.all(all.map(({ id }) => store.read(domainSetup, { domain: id })));
+  return all.filter((_one, i) => setups[i]?.project === caller.project);
+}
 
 function shownDomain({ id, name, verified }: { id: number; name: string; verified: boolean }) {
   return {
@@ -75,13 +91,23 @@ async function toolsets({ catalogue, caller }: Call) {
   })).filter((one) => one.toolCount > 0);
 }
 
-function nextSteps(gateOpen: boolean, domains: number, verified: number, mailboxes: number): string[] {
+function nextSteps(
+  { caller }: Call,
+  {
+    gateOpen,
+    domains,
+    verified,
+    mailboxes,
+  }: { gateOpen: boolean; domains: number; verified: number; mailboxes: number },
+): string[] {
   const steps: string[] = [];
+  const narrow = caller.service !== null || caller.mailboxes !== null;
+  if (narrow) return mailboxes > 0 ? [REVEAL] : [];
   if (domains === 0) steps.push('Add a domain: add_email_domain.');
   else if (verified === 0)
     steps.push('Publish the DNS records of your domain (get_email_domain), then verify_email_domain.');
   if (domains > 0 && mailboxes === 0) steps.push('Make a mailbox: provision_email.');
-  if (mailboxes > 0) steps.push('Get the login of a mailbox: reveal_email_credentials.');
+  if (mailboxes > 0) steps.push(REVEAL);
   if (!gateOpen) steps.push('Register a recovery key before you deploy: register_recovery_key.');
   return steps;
 }

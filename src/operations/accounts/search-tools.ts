@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { inputSchema, visibleTo } from '../description.ts';
 import { type Operation, operation } from '../operation.ts';
+import { Line } from '../schemas.ts';
 
 export const searchTools = operation({
   name: 'search_tools',
@@ -12,7 +13,7 @@ export const searchTools = operation({
   description:
     'Finds tools by words, also those outside the listed toolsets; every tool can be called by its name. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ query: z.string().min(1).max(200), limit: z.number().int().min(1).max(20).default(5) }),
+  input: z.strictObject({ query: Line(1, 200), limit: z.number().int().min(1).max(20).default(5) }),
   output: z.object({
     tools: z.array(
       z.object({

@@ -3,6 +3,7 @@ import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
 import { cancelQueue, queue, releaseQueue, retryQueue, trace } from './queue.ts';
 import { boxServices, setServiceControl } from './services.ts';
+import { createSignInLink } from './sign-in.ts';
 import { status } from './status.ts';
 
 /** What only the operator's socket can do, beside everything in the catalogue. */
@@ -20,6 +21,7 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   releaseQueue,
   cancelQueue,
   trace,
+  createSignInLink,
 ];
 
 /** By name, for the operator's socket. */

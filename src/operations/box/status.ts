@@ -9,7 +9,9 @@ const What = z.object({
   version: z.string(),
   mode: z.enum(['live', 'local']),
   hostname: z.string(),
+  baseUrl: z.string(),
   startedAt: z.number(),
+  listen: z.array(z.string()),
   listeners: z.record(z.string(), z.number()),
   failing: z.array(z.string()),
   pid: z.number(),
@@ -49,7 +51,8 @@ export const applianceStatus = operation({
   run: (call) => statusOf(call),
 });
 
-async function statusOf({ store, clock, startedAt, settings, ports, failing }: Call): Promise<z.output<typeof What>> {
+async function statusOf(call: Call): Promise<z.output<typeof What>> {
+  const { store, clock, startedAt, settings, ports, failing } = call;
   const [domains, accounts, queue] = await Promise.all([
     store.read(listDomains, undefined),
     store.read(listAccounts, undefined),
@@ -59,7 +62,9 @@ async function statusOf({ store, clock, startedAt, settings, ports, failing }: C
     version: version(),
     mode: settings.live ? ('live' as const) : ('local' as const),
     hostname: settings.hostname,
+    baseUrl: call.baseUrl(),
     startedAt,
+    listen: [...settings.listen],
     listeners: Object.fromEntries(
       Object.entries(ports()).flatMap(([name, port]) => (port === undefined ? [] : [[name, port]])),
     ),

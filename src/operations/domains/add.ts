@@ -6,7 +6,7 @@ import { publicId } from '../../ids.ts';
 import { auditedStore } from '../box/audited-store.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
-import { Id } from '../schemas.ts';
+import { Id, Line } from '../schemas.ts';
 import { domainOf, projectOf } from '../scope.ts';
 import { lookContext } from './context.ts';
 import { DnsRecord, EmailDomain, notesFor, onboardedDomain } from './shown.ts';
@@ -20,7 +20,7 @@ export const addEmailDomain = operation({
   description:
     'Onboards a domain and makes its DKIM keys; returns the MX, DKIM, SPF and DMARC records to publish, with zone text to paste. When its name servers lead here the records appear by themselves. Repeating it returns the same. Next: verify_email_domain.',
   hints: { idempotent: true, openWorld: true },
-  input: z.strictObject({ projectId: Id('project').optional(), domain: z.string().min(1).max(253) }),
+  input: z.strictObject({ projectId: Id('project').optional(), domain: Line(1, 253) }),
   output: z.object({
     domain: EmailDomain,
     records: z.array(DnsRecord),

@@ -10,6 +10,7 @@ import type { DkimAlgorithm } from '../../../mail/auth/dkim-key.ts';
 import { publicId } from '../../ids.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
+import { Line } from '../schemas.ts';
 import { domainOf } from '../scope.ts';
 import { lookContext } from './context.ts';
 import { DnsRecord, notesFor, onboardedDomain } from './shown.ts';
@@ -59,7 +60,7 @@ export const checkDnsRecord = operation({
   hints: { readOnly: true, idempotent: true, openWorld: true },
   input: z.strictObject({
     ...Which,
-    name: z.string().min(1).max(253),
+    name: Line(1, 253),
     type: z.enum(['MX', 'TXT', 'CNAME']).optional(),
   }),
   output: z.object({ record: DnsRecord, nameServers: z.array(z.string()) }),

@@ -28,7 +28,8 @@ export const removeEmailDomain = operation({
       case 'mailboxes':
         return refuse('mailboxes_exist', `${name} has mailboxes: delete them first with delete_email.`, {
           mailboxCount: done.count,
-          sample: done.sample,
+          // Mailboxes on it may belong to other projects.
+          sample: call.caller.project === null ? done.sample : [],
         });
       case 'missing':
         return notFound('domain');

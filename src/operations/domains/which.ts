@@ -1,7 +1,7 @@
-import { z } from 'zod';
+import { Id, Line } from '../schemas.ts';
 
 /** How arguments name a domain: `domainId`, or its name. */
 export const Which = {
-  domainId: z.string().max(40).optional(),
-  domain: z.string().max(253).optional(),
+  domainId: Id('domain').optional(),
+  domain: Line(1, 253).optional(),
 };

@@ -103,6 +103,7 @@ async function replace(
     });
   }
   const detail = { revealed };
-  const old = await call.change(setPassword, { account, credential }, publicId('mailbox', account), detail);
-  call.revoked(account, old);
+  const done = await call.change(setPassword, { account, credential }, publicId('mailbox', account), detail);
+  if (done.kind === 'missing') return notFound('mailbox');
+  call.revoked(account, done.old);
 }

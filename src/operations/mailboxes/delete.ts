@@ -5,6 +5,7 @@ import { deleteMailbox } from '../../mailboxes/commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
+import { Line } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
 import { Which } from './shown.ts';
 
@@ -17,7 +18,7 @@ export const deleteEmail = operation({
   description:
     'Deletes a mailbox with all its mail, webhook, forwards, passwords and service variables; there is no undo. With the last mailbox of a domain the DNS records that this server serves for it go too. confirm, when given, must be the address.',
   hints: { destructive: true, idempotent: true },
-  input: z.strictObject({ ...Which, confirm: z.string().max(320).optional() }),
+  input: z.strictObject({ ...Which, confirm: Line(1, 320).optional() }),
   output: z.object({
     deleted: z.literal(true),
     mailboxId: z.string(),

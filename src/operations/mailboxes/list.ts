@@ -19,7 +19,7 @@ export const listEmails = operation({
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
     projectId: Id('project').optional(),
-    domain: z.string().max(253).optional(),
+    domain: Line(1, 253).optional(),
     ...Page,
   }),
   output: z.object({ mailboxes: z.array(Mailbox), nextCursor }),

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { generatePassword } from '../../../mail/login/password.ts';
 import { ITERATIONS, SALT_BYTES } from '../../../mail/login/verifier.ts';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
-import { setQuota } from '../../../mail/store/account.ts';
 import { ownCredential } from '../../accounts/credential.ts';
 import { countMailboxes } from '../../domains/queries.ts';
 import { manage } from '../../domains/look.ts';
@@ -30,9 +29,9 @@ export const provisionEmail = operation({
   hints: {},
   input: z.strictObject({
     projectId: Id('project').optional(),
-    domain: z.string().min(1).max(253).optional(),
+    domain: Line(1, 253).optional(),
     domainId: Id('domain').optional(),
-    localPart: z.string().min(1).max(64),
+    localPart: Line(1, 64),
     attachServiceId: Id('service').optional(),
     displayName: Line(1, 100).optional(),
     quotaBytes: z
@@ -55,9 +54,6 @@ export const provisionEmail = operation({
     const address = addressAt(input.localPart, domain.name);
     const before = await call.store.read(countMailboxes, { domain: domain.id });
     const account = await make(call, { ...input, address, domain: domain.id, project, service: service?.id });
-    if (input.quotaBytes !== undefined) {
-      await call.change(setQuota, { account, bytes: input.quotaBytes }, publicId('mailbox', account));
-    }
     if (service !== undefined) await rewriteEnvFiles(call, [service.id]);
     if (before === 0) await manage(lookContext(call, domain.name), domain);
     const mailbox = await mailboxNow(call, account);
@@ -102,6 +98,7 @@ async function make(
     project: number;
     service: number | undefined;
     displayName?: string | undefined;
+    quotaBytes?: number | undefined;
   },
 ): Promise<number> {
   const salt = randomBytes(SALT_BYTES);
@@ -119,6 +116,7 @@ async function make(
     credential,
     project: input.project,
     displayName: input.displayName ?? null,
+    quotaBytes: input.quotaBytes ?? null,
     attach: input.service === undefined ? null : { service: input.service, alias: '' },
   };
   const done = await call.change(provisionMailbox, row, address);

@@ -3,7 +3,7 @@ import { publicId } from '../../ids.ts';
 import { listMailboxes, type MailboxLine } from '../../mailboxes/commands.ts';
 import type { Call } from '../operation.ts';
 import { notFound } from '../refusal.ts';
-import { isoOf } from '../schemas.ts';
+import { Id, isoOf, Line } from '../schemas.ts';
 
 /** A mailbox as it is listed; never with a password. */
 export const Mailbox = z.object({
@@ -25,8 +25,8 @@ export const Mailbox = z.object({
 
 /** How arguments name a mailbox: `mailboxId`, or its address. */
 export const Which = {
-  mailboxId: z.string().max(40).optional(),
-  address: z.string().max(320).optional(),
+  mailboxId: Id('mailbox').optional(),
+  address: Line(1, 320).optional(),
 };
 
 export function shownMailbox(line: MailboxLine): z.output<typeof Mailbox> {

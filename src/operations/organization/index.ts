@@ -8,6 +8,7 @@ import {
   listOrganizationMembers,
   removeOrganizationMember,
   resendClaimLink,
+  updateOrganizationMember,
 } from './members.ts';
 import { getOrganization, updateOrganization } from './organization.ts';
 import { getUsage } from './usage.ts';
@@ -23,6 +24,7 @@ export const ORGANIZATION: readonly Operation[] = [
   makeProject,
   listOrganizationMembers,
   inviteOrganizationMember,
+  updateOrganizationMember,
   removeOrganizationMember,
   resendClaimLink,
   listAgentTokens,

@@ -1,19 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatAddress } from '../../../mail/message/address.ts';
-import { subjectOf } from '../../bootstrap/bootstrap.ts';
-import { harmless, ownerAddress } from '../../bootstrap/claim-letter.ts';
+import { claimLetter, harmless, ownerAddress, subjectOf } from '../../bootstrap/claim-letter.ts';
 import { resendClaim } from '../../bootstrap/commands.ts';
-import { claimLetter } from '../../bootstrap/claim-letter.ts';
 import { newLink } from '../../bootstrap/bootstrap.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { prepareLetter } from '../../letters/letter.ts';
 import { findOrganization } from '../../organizations/commands.ts';
-import { inviteMember, listMembers, pendingOwner, removeMember } from '../../people/member-commands.ts';
+import {
+  inviteMember,
+  listMembers,
+  type Member,
+  pendingOwner,
+  removeMember,
+  updateMember,
+} from '../../people/member-commands.ts';
 import { secretHash } from '../../tokens/token.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf } from '../schemas.ts';
+import { Id, isoOf, Line } from '../schemas.ts';
+import { mailboxOf } from '../scope.ts';
 
 const INVITE_DAYS = 7;
 const DAY = 86_400_000;
@@ -36,6 +42,7 @@ export const listOrganizationMembers = operation({
         role: z.enum(['owner', 'admin', 'member']),
         status: z.enum(['active', 'pending']),
         addressProven: z.boolean(),
+        mailboxIds: z.array(z.string()),
         since: z.string(),
       }),
     ),
@@ -50,6 +57,7 @@ export const listOrganizationMembers = operation({
         role: one.role,
         status: one.active ? ('active' as const) : ('pending' as const),
         addressProven: one.addressProvenAt !== null,
+        mailboxIds: one.mailboxes.map((id) => publicId('mailbox', id)),
         since: isoOf(one.since),
       })),
     };
@@ -65,7 +73,7 @@ export const inviteOrganizationMember = operation({
   description:
     'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
   hints: { openWorld: true },
-  input: z.strictObject({ email: z.string().min(3).max(320), role: z.enum(['admin', 'member']) }),
+  input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {
     const owner = ownerAddress(email) ?? badAddress();
@@ -104,6 +112,55 @@ export const inviteOrganizationMember = operation({
   },
 });
 
+export const updateOrganizationMember = operation({
+  name: 'update_member',
+  title: 'Change what a person may',
+  toolset: 'org',
+  reach: 'organization',
+  action: 'manage',
+  description:
+    'Gives a person of this organization another role, or as a member the mailboxes that are theirs; it holds from their next click on. Only owners make or change owners; the last owner stays one.',
+  hints: { idempotent: true },
+  input: z.strictObject({
+    userId: Id('user'),
+    role: z.enum(['owner', 'admin', 'member']).optional(),
+    mailboxIds: z.array(Id('mailbox')).max(100).optional(),
+  }),
+  output: z.object({ userId: z.string(), updated: z.literal(true) }),
+  async run(call, { userId, role, mailboxIds }) {
+    const user = rowId('user', userId) ?? notFound('member');
+    const member = await memberOf(call, user);
+    if (role === 'owner' || (member.role === 'owner' && role !== undefined)) onlyOwners(call);
+    const boxes = mailboxIds && (await Promise.all(mailboxIds.map((mailboxId) => mailboxOf(call, { mailboxId }))));
+    const mailboxes = boxes?.map((one) => one.id) ?? null;
+    const input = { organization: call.tenant, user, role: role ?? null, mailboxes };
+    const detail = { ...(role !== undefined && { role }), ...(mailboxIds !== undefined && { mailboxIds }) };
+    const done = await call.change(updateMember, input, userId, detail);
+    switch (done.kind) {
+      case 'updated':
+        return { userId, updated: true as const };
+      case 'last-owner':
+        return refuse('conflict', 'This is the last owner: make another one first.', { resource: 'member' });
+      case 'missing':
+        return notFound('member');
+    }
+  },
+});
+
+async function memberOf({ store, tenant }: Call, user: number): Promise<Member> {
+  const all = await store.read(listMembers, { organization: tenant });
+  return all.find((one) => one.user === user) ?? notFound('member');
+}
+
+/** An administrator, or an agent's token, cannot put itself above who owns the organization. */
+function onlyOwners({ caller }: Call): void {
+  if (caller.kind === 'operator' || caller.user?.role === 'owner' || caller.token?.owner === true) return;
+  refuse('action_not_allowed', 'Only an owner of the organization may make, change or remove owners.', {
+    requiredAction: 'owner',
+    grantedActions: [...caller.actions],
+  });
+}
+
 export const removeOrganizationMember = operation({
   name: 'remove_member',
   title: 'Remove a person',
@@ -117,6 +174,7 @@ export const removeOrganizationMember = operation({
   output: z.object({ removed: z.literal(true), userId: z.string() }),
   async run(call, { userId }) {
     const user = rowId('user', userId) ?? notFound('member');
+    if ((await memberOf(call, user)).role === 'owner' && call.caller.user?.id !== user) onlyOwners(call);
     const done = await call.change(removeMember, { organization: call.tenant, user }, userId);
     switch (done.kind) {
       case 'removed':

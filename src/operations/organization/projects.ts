@@ -5,6 +5,7 @@ import { createProject } from '../../services/commands.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
+import { allowedProjects } from '../scope.ts';
 
 const Shown = z.object({ id: z.string(), name: z.string(), createdAt: z.string() });
 
@@ -21,9 +22,9 @@ export const listProjects = operation({
   output: z.object({ projects: z.array(Shown), nextCursor }),
   async run(call, page) {
     const all = await call.store.read(readProjects, { organization: call.tenant });
-    const { project } = call.caller;
+    const allowed = await allowedProjects(call);
     const { rows, nextCursor: next } = pageOf(
-      all.filter((one) => project === null || one.id === project),
+      all.filter((one) => allowed?.includes(one.id) ?? true),
       page,
     );
     return { projects: rows.map(shown), nextCursor: next };

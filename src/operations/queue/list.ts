@@ -4,7 +4,7 @@ import { listQueue } from '../../../mail/store/queue.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
-import { nextCursor, Page } from '../schemas.ts';
+import { Line, nextCursor, Page } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 import { itemOf, QueueItem } from './item.ts';
 
@@ -19,7 +19,7 @@ export const listQueueItems = operation({
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
     state: z.enum(['waiting', 'held']).optional(),
-    domain: z.string().max(253).optional().describe('only mail for this destination'),
+    domain: Line(1, 253).optional().describe('only mail for this destination'),
     ...Page,
   }),
   output: z.object({ items: z.array(QueueItem), nextCursor }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
 import { domainsOf } from '../../../mail/store/domain.ts';
+import { domainSetup } from '../../accounts/setup.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addApiKey, type ApiKey, listApiKeys, revokeApiKey } from '../../sending/key-commands.ts';
 import { makeApiKey, secretHash, shownPart } from '../../tokens/token.ts';
@@ -36,14 +37,14 @@ export const createApiKey = operation({
   input: z.strictObject({
     projectId: Id('project').optional(),
     name: Line(1, 80),
-    allowedDomains: z.array(z.string().min(1).max(253)).min(1).max(100).optional(),
+    allowedDomains: z.array(Line(1, 253)).min(1).max(100).optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
   }),
   output: z.object({ key: Key, secret: z.string(), secretNotice: z.string() }),
   rest: { method: 'POST', path: '/api/email/api-keys', status: 201 },
   async run(call, input) {
     const project = await projectOf(call, input.projectId);
-    const allowedDomains = input.allowedDomains === undefined ? null : await ownDomains(call, input.allowedDomains);
+    const allowedDomains = await allowedFor(call, input.allowedDomains);
     const expiresAt = expiryOf(call, input.expiresAt);
     const secret = makeApiKey(call.settings.tokenPrefix);
     const row = {
@@ -63,12 +64,30 @@ export const createApiKey = operation({
   },
 });
 
-/** Names as this organization onboarded them; a key for a domain that is not there would never send. */
-async function ownDomains({ store, tenant }: Call, names: readonly string[]): Promise<string[]> {
-  const own = new Set((await store.read(domainsOf, { tenant })).map((one) => one.name));
+/**
+ * Names as this organization onboarded them; a key for a domain that is not there would never send. A token of one
+ * project gives no more than it has: the domains of its project, when none are named.
+ */
+async function allowedFor(call: Call, names: readonly string[] | undefined): Promise<string[] | null> {
+  const { store, tenant, caller } = call;
+  if (names === undefined && caller.project === null) return null;
+  const all = await store.read(domainsOf, { tenant });
+  const projects = await Promise.all(
+    all.map(async ({ id }) => (await store.read(domainSetup, { domain: id }))?.project),
+  );
+  const own = new Map(all.map(({ name }, i) => [name, projects[i] ?? 0]));
+  if (names === undefined) {
+    const inside = [...own].flatMap(([name, project]) => (project === caller.project ? [name] : []));
+    if (inside.length > 0) return inside;
+    return refuse('domain_not_onboarded', 'The project of this token has no domain: add one with add_email_domain.');
+  }
   return names.map((given) => {
-    const name = parseDomain(given);
-    if (name !== undefined && own.has(name)) return name;
+    const name = parseDomain(given) ?? notADomain();
+    const project = own.get(name);
+    if (project !== undefined) {
+      withinProject(call, project);
+      return name;
+    }
     return refuse(
       'domain_not_onboarded',
       `${given} is not a domain of this organization: add it with add_email_domain.`,
@@ -76,6 +95,12 @@ async function ownDomains({ store, tenant }: Call, names: readonly string[]): Pr
         domain: given,
       },
     );
+  });
+}
+
+function notADomain(): never {
+  return refuse('invalid_arguments', 'allowedDomains holds something that is no domain name.', {
+    issues: [{ path: 'allowedDomains', message: 'is no domain name' }],
   });
 }
 

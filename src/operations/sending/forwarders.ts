@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
+import { accountByKey } from '../../../mail/store/account.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { type Forwarder, listForwarders, removeForwarder, setForwarder } from '../../sending/forwarder-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, nextCursor, Page, pageOf } from '../schemas.ts';
-import { domainOf, mailboxOf, withinMailbox, withinProject } from '../scope.ts';
+import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
+import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
 
 const Shown = z.object({
   id: z.string(),
@@ -31,8 +32,8 @@ export const setEmailForwarder = operation({
   hints: { idempotent: true, openWorld: true },
   input: z.strictObject({
     organizationId: Id('organization').optional(),
-    sourceAddress: z.string().min(3).max(320),
-    destinationAddress: z.string().min(3).max(320),
+    sourceAddress: Line(3, 320),
+    destinationAddress: Line(3, 320),
     keepLocalCopy: z.boolean().default(true),
   }),
   output: z.object({ forwarder: Shown, warnings: z.array(z.string()) }),
@@ -46,7 +47,7 @@ export const setEmailForwarder = operation({
       });
     }
     const domain = await domainOf(call, { domain: source.domain });
-    await withinLimits(call, domain.project, source);
+    await withinLimits(call, source);
     const row = {
       organization: call.tenant,
       domain: domain.id,
@@ -86,11 +87,13 @@ async function ownPart(call: Call, path: readonly string[]): Promise<string[]> {
   return path.filter((key, i) => i < 2 || i === path.length - 1 || own.has(key));
 }
 
-/** A token for some mailboxes only may forward these and nothing else. */
-async function withinLimits(call: Call, project: number, source: Address): Promise<void> {
-  withinProject(call, project);
-  if (call.caller.mailboxes === null) return;
-  await mailboxOf(call, { address: formatAddress(source) });
+/**
+ * A token for some mailboxes only may forward these and nothing else; and whoever may use a domain may not yet read a
+ * mailbox on it that belongs to another project.
+ */
+async function withinLimits(call: Call, source: Address): Promise<void> {
+  const there = await call.store.read(accountByKey, { tenant: call.tenant, key: addressKey(source) });
+  if (there !== undefined || call.caller.mailboxes !== null) await mailboxOf(call, { address: formatAddress(source) });
 }
 
 function strict(text: string, path: string): Address {
@@ -111,7 +114,7 @@ export const listEmailForwarders = operation({
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
     organizationId: Id('organization').optional(),
-    sourceAddress: z.string().max(320).optional(),
+    sourceAddress: Line(3, 320).optional(),
     ...Page,
   }),
   output: z.object({ forwarders: z.array(Shown), nextCursor }),
@@ -146,8 +149,8 @@ export const removeEmailForwarder = operation({
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     forwarderId: Id('forwarder').optional(),
-    sourceAddress: z.string().max(320).optional(),
-    destinationAddress: z.string().max(320).optional(),
+    sourceAddress: Line(3, 320).optional(),
+    destinationAddress: Line(3, 320).optional(),
   }),
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/forwarders/:forwarderId' },

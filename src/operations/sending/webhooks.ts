@@ -6,12 +6,12 @@ import { judgeWebhookUrl } from '../../sending/webhook-url.ts';
 import { WEBHOOK_PURPOSE } from '../../webhooks/sign.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, SECRET_NOTICE } from '../schemas.ts';
+import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
 
 const SECRET_BYTES = 32;
 
-const Mailbox = { mailboxId: Id('mailbox').optional(), address: z.string().max(320).optional() };
+const Mailbox = { mailboxId: Id('mailbox').optional(), address: Line(1, 320).optional() };
 
 export const setInboundWebhook = operation({
   name: 'set_email_inbound_webhook',
@@ -23,7 +23,7 @@ export const setInboundWebhook = operation({
   description:
     'Sets the URL that is told of mail arriving in a mailbox and returns a new signing secret once; a second call replaces both, and the old secret holds no more. https only, unless the operator allows the place.',
   hints: { openWorld: true },
-  input: z.strictObject({ ...Mailbox, url: z.string().min(1).max(2_000) }),
+  input: z.strictObject({ ...Mailbox, url: Line(1, 2_000) }),
   output: z.object({
     webhook: z.object({ mailboxId: z.string(), url: z.string(), createdAt: z.string(), enabled: z.boolean() }),
     signingSecret: z.string(),

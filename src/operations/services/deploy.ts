@@ -4,7 +4,7 @@ import { gateOf } from '../../recovery/gate-queries.ts';
 import { addRevision, endDeploy, rollBack } from '../../services/commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { ENV_PURPOSE, ownEnvironment } from '../../services/environment.ts';
-import { listRevisions, type Service } from '../../services/queries.ts';
+import { listRevisions, type Service, serviceById } from '../../services/queries.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isPlainLine } from '../schemas.ts';
@@ -14,9 +14,14 @@ const LARGEST = 64 * 1024;
 
 /** One value is one line: neither systemd nor docker compose reads more in an environment file. */
 const Value = z.string().max(16_000).refine(isPlainLine, 'must be one line without control characters');
+/** They make loaders, shells and interpreters run other code than the operator's: who may deploy chose none of it. */
+const LOADERS =
+  /^(?:LD_\w+|DYLD_\w+|GLIBC_TUNABLES|PATH|IFS|ENV|BASH_ENV|BASH_FUNC\w*|SHELLOPTS|BASHOPTS|PS4|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|INSPECT|BREAKPOINT|WARNINGS)|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)|_?JAVA_(?:TOOL_)?OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|GIT_\w+|PHP_INI_SCAN_DIR|PHPRC|LUA_(?:INIT|PATH|CPATH)\w*|DOTNET_STARTUP_HOOKS|BUN_OPTIONS|DENO_\w+)$/;
+
 const Name = z
   .string()
   .regex(/^[A-Za-z_]\w{0,99}$/, 'a name has letters, digits and _')
+  .refine((name) => !LOADERS.test(name), 'changes what the program is: that is for the operator')
   .refine((name) => !name.startsWith('EMAIL_'), 'names with EMAIL_ are given by attached mailboxes');
 const Env = z
   .record(Name, Value)
@@ -29,7 +34,7 @@ const Spec = z
 const Deployed = z.object({
   serviceId: z.string(),
   revision: z.number(),
-  state: z.enum(['running', 'failed']),
+  state: z.enum(['running', 'superseded', 'failed']),
   detail: z.string(),
 });
 
@@ -47,11 +52,7 @@ export const deployService = operation({
   async run(call, { serviceId, env, spec }) {
     const service = await serviceOf(call, serviceId);
     await gate(call);
-    const [current] = (await call.store.read(listRevisions, { service: service.id })).filter(
-      (one) => one.number === service.revision,
-    );
-    const text = JSON.stringify(env ?? (await ownEnvironment(call, service, service.revision)));
-    const number = await add(call, service, text, spec === undefined ? (current?.spec ?? '{}') : JSON.stringify(spec));
+    const number = await inTurn(() => add(call, service, { env, spec }));
     return run(call, { ...service, revision: number });
   },
 });
@@ -67,24 +68,37 @@ async function gate(call: Call): Promise<void> {
   );
 }
 
-async function add(call: Call, service: Service, env: string, spec: string): Promise<number> {
-  // The number is part of what the document is sealed for; whoever came first meanwhile took it.
-  for (let tries = 0; tries < 5; tries++) {
-    const [last] = await call.store.read(listRevisions, { service: service.id });
-    const number = (last?.number ?? 0) + 1;
-    const sealed = call.secrets.seal(ENV_PURPOSE, 'service_revision', `${service.id}/${number}`, Buffer.from(env));
-    const row = { service: service.id, number, env: sealed, spec, by: call.caller.actor };
-    const done = await call.change(addRevision, row, service.name, { revision: number });
-    if (done.kind === 'added') return number;
-    if (done.kind === 'missing') return notFound('service');
-  }
+let turn: Promise<unknown> = Promise.resolve();
+
+/** One after another: a revision is made of the one before it, and its number is part of what it is sealed for. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const mine = turn.then(work);
+  turn = mine.catch(() => undefined);
+  return mine;
+}
+
+async function add(
+  call: Call,
+  { id, name }: Service,
+  given: { env: object | undefined; spec: object | undefined },
+): Promise<number> {
+  const service = (await call.store.read(serviceById, { id })) ?? notFound('service');
+  const revisions = await call.store.read(listRevisions, { service: id });
+  const env = JSON.stringify(given.env ?? (await ownEnvironment(call, service, service.revision)));
+  const current = revisions.find((one) => one.number === service.revision);
+  const spec = given.spec === undefined ? (current?.spec ?? '{}') : JSON.stringify(given.spec);
+  const number = (revisions[0]?.number ?? 0) + 1;
+  const sealed = call.secrets.seal(ENV_PURPOSE, 'service_revision', `${id}/${number}`, Buffer.from(env));
+  const row = { service: id, number, env: sealed, spec, by: call.caller.actor };
+  const done = await call.change(addRevision, row, name, { revision: number });
+  if (done.kind === 'missing') return notFound('service');
+  if (done.kind === 'added') return number;
   return refuse('conflict', 'Others deploy this service right now: try again.', { resource: 'service' });
 }
 
 async function run(call: Call, service: Service): Promise<z.output<typeof Deployed>> {
   await rewriteEnvFiles(call, [service.id]);
-  const { ok, detail } = await call.runner.apply(service);
-  const state = ok ? ('running' as const) : ('failed' as const);
+  const { state, detail } = await call.runner.apply(service);
   const end = { service: service.id, number: service.revision, state, detail };
   await call.change(endDeploy, end, service.name, { revision: service.revision, state });
   return { serviceId: publicId('service', service.id), revision: service.revision, state, detail };

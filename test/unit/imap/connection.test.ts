@@ -81,6 +81,20 @@ test('one more session of an account takes the place of the one that was idle lo
   expect(await third.command('NOOP')).toEqual(['t OK Nothing done']);
 });
 
+test('a session that was told to go and does not close is no longer the one that makes room', async () => {
+  await using world = await imapWorld({ limits: { sessionsEachAccount: 1 } });
+  const deaf = new ImapClient(connectTcp({ port: world.port, host: '127.0.0.1', allowHalfOpen: true }));
+  await deaf.line();
+  await deaf.command(LOGIN);
+  world.clock.time += 1000;
+  const second = await world.client();
+  expect(await deaf.line()).toMatch(/^\* BYE \[LIMIT\] /);
+  const third = await world.client();
+  expect(await second.line()).toMatch(/^\* BYE \[LIMIT\] /);
+  expect(await third.command('NOOP')).toEqual(['t OK Nothing done']);
+  deaf.socket.destroy();
+});
+
 test('an account that commands too fast is slowed down and not refused', async () => {
   await using world = await imapWorld({ limits: { commandsEachMinute: 60 } });
   const client = await world.client();

@@ -35,6 +35,49 @@ test.each(AFTER_LOGIN)('%s', async (_, command, answer) => {
   expect(world.faults).toEqual([]);
 });
 
+test('patterns are prepared once, not for each of many mailboxes, and have a bound', async () => {
+  await using world = await imapWorld({ limits: PATIENT });
+  const client = await world.client();
+  const many = { ...(await world.store.mailboxes())[0]!, name: `${'a'.repeat(50)}/b`, hasChildren: false };
+  world.store.mailboxes = () => Promise.resolve(Array.from({ length: 2000 }, (_, id) => ({ ...many, id })));
+  const began = process.cpuUsage();
+  const long = '%a'.repeat(15_000);
+  expect((await client.command(`LIST "" (${long} ${long})`)).at(-1)).toMatch(/^t BAD /);
+  expect((await client.command(`LIST "" (${Array(40).fill('%a'.repeat(45)).join(' ')})`)).at(-1)).toBe('t OK Listed');
+  const { user, system } = process.cpuUsage(began);
+  expect((user + system) / 1e6).toBeLessThan(2);
+});
+
+test('other sessions are served while a LIST takes long', async () => {
+  await using world = await imapWorld({ limits: PATIENT });
+  const [client, other] = [await world.client(), await world.client()];
+  const many = { ...(await world.store.mailboxes())[0]!, name: `${'a'.repeat(900)}/b`, hasChildren: false };
+  world.store.mailboxes = () => Promise.resolve(Array.from({ length: 500 }, (_, id) => ({ ...many, id })));
+  const order: string[] = [];
+  const listed = client.command(`LIST "" ${'%a'.repeat(400)}`).then(() => order.push('list'));
+  await other.command('NOOP').then(() => order.push('noop'));
+  await listed;
+  expect(order).toEqual(['noop', 'list']);
+});
+
+test('the items of one message do not hold the event loop', async () => {
+  await using world = await imapWorld({ limits: PATIENT });
+  world.store.deliver('INBOX', `${'a:\n'.repeat(16_000)}\nx\n`);
+  const client = await world.client('INBOX');
+  const items = Array.from({ length: 190 }, (_, i) => `BODY.PEEK[HEADER.FIELDS (X${i})]`).join(' ');
+  const began = performance.now();
+  let [last, longest, over] = [began, 0, false];
+  const look = (): void => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    if (!over) setImmediate(look);
+  };
+  look();
+  expect((await client.command(`FETCH 1 (${items})`)).at(-1)).toBe('t OK Fetched');
+  over = true;
+  expect(longest).toBeLessThan((performance.now() - began) / 2);
+});
+
 test.each([
   ['a line without an end', `a NOOP ${'('.repeat(100_000)}`],
   ['a literal that is not asked for, of 1 GB', 'a LOGIN {1000000000+}\r\n'],

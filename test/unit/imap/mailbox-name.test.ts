@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalName, fromUtf7, matchesPattern, toUtf7 } from '../../../mail/imap/wire/mailbox-name.ts';
+import { canonicalName, fromUtf7, patternMatcher, toUtf7 } from '../../../mail/imap/wire/mailbox-name.ts';
 
 describe('modified UTF-7', () => {
   test.each([
@@ -110,14 +110,14 @@ describe('LIST patterns', () => {
     ['%*%', 'a/b', true],
     ['*%*%x', 'a/x', true],
   ])('%s and %s: %s', (pattern, name, matches) => {
-    expect(matchesPattern(pattern, name)).toBe(matches);
+    expect(patternMatcher(pattern)(name)).toBe(matches);
   });
 
   test('many wildcards cost no more than few', () => {
     const name = 'a'.repeat(900);
     const start = performance.now();
     for (const pattern of ['*%'.repeat(30_000), '%'.repeat(60_000), `${'*a'.repeat(400)}b`, `${'%a'.repeat(30_000)}b`])
-      matchesPattern(pattern, name);
+      patternMatcher(pattern)(name);
     expect(performance.now() - start).toBeLessThan(500);
   });
 });

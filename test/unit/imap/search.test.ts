@@ -399,6 +399,20 @@ describe('what a search finds', () => {
   });
 });
 
+test('many keywords are looked up once a message, and those that nobody has cost nothing', () => {
+  const length = 20_000;
+  const uids = Uint32Array.from({ length }, (_, i) => i + 1);
+  const names = ['\\Seen', 'K7'];
+  const keys = Array.from({ length: 990 }, (_, i) => `OR KEYWORD k${i + 10} `).join('');
+  const facts = { bits: () => 1, flagNames: () => names };
+  const program = programOf(`${keys}(KEYWORD k7 SUBJECT x)`);
+  const start = process.cpuUsage();
+  const { open } = glance(program, uids, length, facts);
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1000).toBeLessThan(150);
+  expect([open.uids.length, open.keywords, open.words.length]).toEqual([length, ['k7'], length]);
+});
+
 describe('the text of HTML', () => {
   test.each([
     ['a<br>b', 'ab'],

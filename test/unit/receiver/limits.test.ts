@@ -108,10 +108,13 @@ describe('time', () => {
   test('a message has to come with 500 octets a second', async () => {
     await open();
     using wire = await ready();
-    wire.send(`${'x'.repeat(998)}\r\n`.repeat(50));
+    const part = `${'x'.repeat(998)}\r\n`.repeat(50);
+    wire.send(part);
     await until(() => door.intake.written >= 50_000);
     door.pass(299_000);
-    // 50,000 octets have bought another 100 seconds.
+    // 50,000 octets buy another 100 seconds.
+    wire.send(part);
+    await until(() => door.intake.written >= 100_000);
     door.pass(99_000);
     wire.send('end\r\n.\r\n');
     expect(await wire.reply()).toMatch(/^250 /);
@@ -120,6 +123,27 @@ describe('time', () => {
     door.pass(301_000);
     expect(await slow.all()).toMatch(/^421 4\.4\.2 /);
     expect(door.intake.aborted).toBe(1);
+  });
+
+  test('who has sent much and falls silent is waited for no longer than others', async () => {
+    await open();
+    using wire = await ready();
+    wire.send(`${'x'.repeat(998)}\r\n`.repeat(900));
+    await until(() => door.intake.written >= 900_000);
+    door.pass(301_000);
+    expect(await wire.all()).toMatch(/^421 4\.4\.2 /);
+  });
+
+  test('chunks of three octets buy no more time than a message of as many', async () => {
+    await open();
+    using wire = await ready('');
+    for (let chunk = 0; chunk < 3; chunk += 1) {
+      expect(await wire.command('BDAT 3\r\nx')).toMatch(/^250 /);
+      door.pass(99_000);
+    }
+    expect(await wire.command('BDAT 3\r\nx')).toMatch(/^250 /);
+    door.pass(5000);
+    expect(await wire.all()).toMatch(/^421 4\.4\.2 /);
   });
 
   test('a session ends after half an hour, but not for exempt peers', async () => {
@@ -181,6 +205,17 @@ describe('size', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(64e6);
     expect([door.intake.taken.length, door.intake.aborted]).toEqual([0, 1]);
     expect(await wire.command('NOOP')).toMatch(/^250 /);
+  });
+
+  test('a message that comes an octet at a time costs no buffer for each', async () => {
+    await open();
+    using wire = await ready();
+    const text = 'one octet after the other\r\n'.repeat(200);
+    await wire.sendInPieces([...Buffer.from(text)].map((octet) => Buffer.from([octet])));
+    wire.send('.\r\n');
+    expect(await wire.reply()).toMatch(/^250 /);
+    expect(door.intake.taken[0]?.octets.toString()).toBe(text);
+    expect(door.intake.writes).toBeLessThan(5);
   });
 
   test('an octet under and over the limit', async () => {

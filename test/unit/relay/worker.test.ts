@@ -158,6 +158,23 @@ describe('one message', () => {
     expect(server.mails).toEqual([]);
   });
 
+  test('that cannot be read a second time waits, and the log says why', async () => {
+    const causes: unknown[] = [];
+    const log = { ...quiet, error: (fields: object) => void causes.push((fields as { err?: unknown }).err) };
+    await using server = await scriptedServer();
+    await using box = world(server.port, { log });
+    let reads = 0;
+    const fault = new Error('a bad sector');
+    box.queue.before = (call) => {
+      if (call === 'content' && ++reads === 2) throw fault;
+    };
+    box.queue.add(['a@remote.test'], { body: `From: me@box.test\r\n\r\n${'x'.repeat(70)}\r\n`.repeat(5000) });
+    await box.queue.recorded(1);
+    expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.3.0' });
+    expect(server.mails).toEqual([]);
+    expect(causes).toEqual([fault]);
+  });
+
   test('whose keys cannot be read waits rather than leave unsigned', async () => {
     await using server = await scriptedServer();
     await using box = world(server.port, { keys: () => Promise.reject(new Error('locked')) });
@@ -421,6 +438,26 @@ describe('faults', () => {
     expect(server.mails).toHaveLength(1);
   });
 
+  test('a store that takes no attempts is told of once and then left alone for a while', async () => {
+    const told: string[] = [];
+    const log = { ...quiet, error: (_fields: object, text: string) => void told.push(text) };
+    await using server = await scriptedServer();
+    await using box = world(server.port, { log });
+    box.queue.before = (call) => {
+      if (call === 'begin') throw new Error('disk full');
+    };
+    for (let d = 0; d < 50; d += 1) box.queue.add([`u@d${d}.test`]);
+    for (let second = 0; second < 4; second += 1) {
+      for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
+      box.clock.advance(1000);
+    }
+    expect(told).toEqual(['attempts could not be recorded, so none is made']);
+    box.queue.before = () => undefined;
+    Object.assign(box.zone, Object.fromEntries(Array.from({ length: 50 }, (_, d) => [`A d${d}.test`, ['127.0.0.1']])));
+    box.clock.advance(2000);
+    await box.queue.recorded(50);
+  });
+
   test('a result that could not be written is written later, and the message is not sent again', async () => {
     await using server = await scriptedServer();
     await using box = world(server.port);
@@ -444,6 +481,60 @@ describe('faults', () => {
     await ticking;
     expect(server.mails).toHaveLength(1);
     expect(outcomes(box.queue)).toEqual({ 1: 'delivered 2.0.0' });
+  });
+
+  test('as many rows as memory may hold, and two wake-ups in one turn: it looks again later, not for ever', async () => {
+    await using dead = await scriptedServer({ connect: SILENCE });
+    await using box = world(dead.port, { limits: { timeouts: { ...QUICK, command: 60_000 }, closing: 0 } });
+    let looks = 0;
+    box.queue.before = (call) => {
+      if (call !== 'nextDue') return undefined;
+      looks += 1;
+      return looks > 100 ? new Promise((resolve) => setImmediate(resolve)) : undefined; // so that the test can end
+    };
+    const users = Array.from({ length: 500 }, (_, n) => `u${n}`);
+    for (let d = 0; d < 21; d += 1) {
+      box.zone[`A d${d}.test`] = ['127.0.0.1'];
+      box.queue.add(users.map((user) => `${user}@d${d}.test`));
+    }
+    await new Promise(setImmediate);
+    box.queue.wake();
+    box.queue.wake();
+    for (let n = 0; n < 100; n += 1) await new Promise(setImmediate);
+    expect(looks).toBeLessThan(50);
+    const closed = box.relay.close();
+    box.clock.advance(0);
+    await closed;
+  });
+
+  test('a fault of our own costs a message one attempt, and never leaves it lying', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port);
+    let faults = 0;
+    const mx = box.zone['MX remote.test'];
+    Object.defineProperty(box.zone, 'MX remote.test', {
+      configurable: true,
+      get() {
+        faults += 1;
+        if (faults === 1) throw new Error('a fault of our own');
+        return mx;
+      },
+    });
+    box.queue.add(['you@remote.test']);
+    for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
+    expect(faults).toBe(1);
+    box.clock.advance(6 * MINUTE);
+    await box.queue.recorded(1);
+    expect(outcomes(box.queue)).toEqual({ 1: 'delivered 2.0.0' });
+  });
+
+  test('a server that talks unasked and does not close is left all the same', async () => {
+    await using server = await scriptedServer({ dot: '250 2.0.0 Taken\r\n250 2.0.0 And more' });
+    await using box = world(server.port);
+    for (let n = 0; n < 5; n += 1) box.queue.add([`u${n}@remote.test`]);
+    await box.queue.recorded(5);
+    for (let n = 0; n < 1000 && server.open > 0; n += 1) await new Promise(setImmediate);
+    expect(server.open).toBe(0);
   });
 
   test('a clock five days ahead bounces nothing, and set back three days it goes on within one wait', async () => {
@@ -514,6 +605,40 @@ describe('closing', () => {
     box.clock.advance(5000);
     await closed;
     expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.4.2' });
+  });
+
+  test('does not go on to the next host of a destination', async () => {
+    const reached = Promise.withResolvers<void>();
+    const connect: Script['connect'] = () => {
+      reached.resolve();
+      return SILENCE;
+    };
+    await using first = await scriptedServer({ connect }, '127.0.0.2');
+    await using second = await scriptedServer({ connect }, '127.0.0.3', first.port);
+    const box = world(first.port, { limits: { timeouts: { ...QUICK, command: 600_000 }, closing: 5000 } });
+    box.zone['A mx.remote.test'] = ['127.0.0.2', '127.0.0.3'];
+    box.queue.add(['you@remote.test']);
+    await reached.promise;
+    const closed = box.relay.close();
+    box.clock.advance(5000);
+    await closed;
+    expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.3.2' });
+    expect(second).toBeDefined();
+  });
+
+  test('does not wait for the DNS', async () => {
+    const asked = Promise.withResolvers<void>();
+    const mx = (): Promise<never> => {
+      asked.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const box = world(1, { resolver: { ...fakeResolver({}), mx }, limits: { closing: 5000 } });
+    box.queue.add(['you@remote.test']);
+    await asked.promise;
+    const closed = box.relay.close();
+    box.clock.advance(5000);
+    await closed;
+    expect(outcomes(box.queue)).toEqual({ 1: 'deferred 4.3.2' });
   });
 });
 

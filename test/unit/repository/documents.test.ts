@@ -3,10 +3,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { PROGRAMS } from '../../../src/cli/programs.ts';
+import { toolsPage } from '../../../src/cli/tools.ts';
+import { VERBS } from '../../../src/cli/verbs.ts';
+import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
+import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
+const documents = ['README.md', 'SECURITY.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
 const engine = readdirSync(join(root, 'mail'), { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.ts'),
 );
@@ -27,19 +33,27 @@ describe('what the documents say is so', () => {
     expect(read(`mail/${file}`)).toMatch(new RegExp(`\\bRFC ${rfc}\\b`));
   });
 
-  test.each(['README.md', 'docs/operating.md'])('the files that %s names exist', (document) => {
+  test.each(documents)('the files that %s names exist', (document) => {
     const named = [...read(document).matchAll(/\]\(([^)#:]+)\)/g)].map((link) => link[1] ?? '');
     expect(named.filter((path) => !existsSync(join(root, document, '..', path)))).toEqual([]);
   });
 
-  test('every command in the README is one that --help knows', () => {
+  test('every command in the documents is one that the command knows, and the help tells', () => {
     const help = execFileSync(join(root, 'bin/mailstead'), ['--help'], { encoding: 'utf8' });
-    const used = [...read('README.md').matchAll(/bin\/mailstead ((?:[a-z]+ ?){1,2})/g)].map((found) =>
-      (found[1] ?? '').trim(),
-    );
-    expect(used.length).toBeGreaterThan(5);
-    const known = used.filter((words) => help.includes(`  ${words} `) || help.includes(`  ${words.split(' ')[0]} `));
-    expect(known).toEqual(used);
+    const known = [...PROGRAMS, ...VERBS].map((one) => one.words);
+    expect(known.filter((words) => !help.includes(`  ${words}`))).toEqual([]);
+    const text = documents.map(read).join('\n');
+    const used = [...text.matchAll(/bin\/mailstead ([a-z-]+(?: [a-z]+)?)/g)].map((found) => found[1] ?? '');
+    expect(used.length).toBeGreaterThan(40);
+    const knows = (words: string): boolean => known.some((one) => `${words} `.startsWith(`${one} `));
+    expect(used.filter((words) => !knows(words) && words !== '--help')).toEqual([]);
+    const operations = [...CATALOGUE, ...BOX_OPERATIONS].map((one) => one.name);
+    const called = [...text.matchAll(/bin\/mailstead call ([a-z_]+)/g)].map((found) => found[1] ?? '');
+    expect(called.filter((name) => !operations.includes(name))).toEqual([]);
+  });
+
+  test('docs/tools.md is what the operations say: npm run docs makes it', () => {
+    expect(read('docs/tools.md')).toBe(toolsPage());
   });
 
   test('the command answers wrong use with 2 and a sentence', () => {

@@ -1,0 +1,48 @@
+import type { Given, Verb } from './verb.ts';
+
+/** `mailstead call`: any operation, by its name, with whatever it takes. */
+export const call: Verb = {
+  words: 'call',
+  usage: 'NAME [JSON|-|KEY=TEXT|KEY:=JSON ...] [--org ID]',
+  about: 'Call any operation; "-" reads JSON from standard input',
+  options: ['org'],
+  ask([operation, ...args], given) {
+    if (operation === undefined || !/^[a-z][a-z_]*$/.test(operation)) return undefined;
+    const input = inputOf(args, given);
+    return input && { operation, input };
+  },
+  show: (result: unknown) => JSON.stringify(result, null, 2),
+};
+
+function inputOf(args: readonly string[], given: Given): object | undefined {
+  const [first] = args;
+  if (args.length === 1 && first === '-') return objectIn(given.stdin());
+  if (args.length === 1 && first?.trimStart().startsWith('{') === true) return objectIn(first);
+  return pairs(args);
+}
+
+function objectIn(text: string): object | undefined {
+  const value = json(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+/** A key that is there several times becomes a list. */
+function pairs(args: readonly string[]): object | undefined {
+  const input = new Map<string, unknown[]>();
+  for (const arg of args) {
+    const [, key, how, text = ''] = /^(\w+)(:?=)(.*)$/s.exec(arg) ?? [];
+    const value = how === ':=' ? json(text) : text;
+    if (key === undefined || value === undefined) return undefined;
+    input.set(key, [...(input.get(key) ?? []), value]);
+  }
+  return Object.fromEntries([...input].map(([key, values]) => [key, values.length === 1 ? values[0] : values]));
+}
+
+/** Undefined: it is not JSON. */
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

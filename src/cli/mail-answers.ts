@@ -1,0 +1,71 @@
+import { ago, bytes, table } from './table.ts';
+
+interface Queued {
+  id: number;
+  from: string;
+  to: string;
+  attempts: number;
+  queuedAt: number;
+  nextAt: number | null;
+  heldBecause: string | null;
+  lastText: string | null;
+  trace: string;
+}
+
+export function showStatus(status: {
+  version: string;
+  mode: string;
+  hostname: string;
+  pid: number;
+  uptimeSeconds: number;
+  memoryBytes: number;
+  domains: number;
+  mailboxes: number;
+  queue: { due: number; held: number };
+  listeners: Record<string, number>;
+  failing: string[];
+}): string {
+  return [
+    `Mailstead ${status.version}, ${status.mode} mode, ${status.hostname}, pid ${status.pid}, up ${status.uptimeSeconds} s`,
+    `memory     ${bytes(status.memoryBytes)}`,
+    `hosted     ${status.domains} domains, ${status.mailboxes} mailboxes`,
+    `queue      ${status.queue.due} waiting, ${status.queue.held} held`,
+    `ports      ${Object.entries(status.listeners)
+      .map(([name, port]) => `${name} ${port}`)
+      .join(', ')}`,
+    `health     ${status.failing.length === 0 ? 'ready' : `failing: ${status.failing.join(', ')}`}`,
+  ].join('\n');
+}
+
+export function showQueue({ queue }: { queue: Queued[] }): string {
+  if (queue.length === 0) return 'The queue is empty.';
+  return table(
+    ['id', 'from', 'to', 'age', 'tries', 'why it waits'],
+    queue.map((row) => [
+      String(row.id),
+      row.from === '' ? '<>' : row.from,
+      row.to,
+      ago(row.queuedAt),
+      String(row.attempts),
+      row.heldBecause ?? row.lastText ?? 'not tried yet',
+    ]),
+  );
+}
+
+export function showTrace({
+  events,
+  waiting,
+}: {
+  events: { at: number; event: string; detail: Record<string, unknown> }[];
+  waiting: Queued[];
+}): string {
+  const lines = events.map(({ at, event, detail }) => [
+    new Date(at).toISOString(),
+    event,
+    Object.entries(detail)
+      .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join(',') : String(value)}`)
+      .join(' '),
+  ]);
+  const rest = waiting.map((row) => `still waiting: ${row.to}, ${row.heldBecause ?? row.lastText ?? 'not tried yet'}`);
+  return [table(['time', 'event', 'detail'], lines), ...rest].join('\n');
+}

@@ -1,0 +1,80 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+export interface Mechanism {
+  qualifier: string;
+  name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists';
+  /** A domain with its macros, or an address; '' where none is given. */
+  value: string;
+  /** Leading bits of an IPv4 and of an IPv6 address that count. */
+  four: number;
+  six: number;
+  /** As it stands in the record. */
+  text: string;
+}
+
+export interface SpfRecord {
+  mechanisms: Mechanism[];
+  redirect: string | undefined;
+}
+
+/** The text of the SPF records among TXT records. RFC 7208 4.5. */
+export function spfTexts(texts: readonly string[]): string[] {
+  return texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
+}
+
+/**
+ * Reads a record. One term that is wrong spoils the whole, wherever it stands (RFC 7208 4.6): receivers give up before
+ * they look anything up. Answers that term as `bad`.
+ */
+export function parseSpf(text: string): SpfRecord | { bad: string } {
+  const mechanisms: Mechanism[] = [];
+  const modifiers = new Map<string, string>();
+  for (const term of text.split(/ +/).slice(1)) {
+    if (term === '') continue;
+    const [, modifier, value = ''] = /^([a-z][\w.-]*)=(.*)$/i.exec(term) ?? [];
+    if (modifier === undefined) {
+      const mechanism = parseMechanism(term);
+      if (mechanism === undefined) return { bad: term };
+      mechanisms.push(mechanism);
+      continue;
+    }
+    const name = modifier.toLowerCase();
+    // RFC 7208 6: those two stand at most once; others are for the future and mean nothing.
+    if (name !== 'redirect' && name !== 'exp') continue;
+    if (modifiers.has(name) || value === '') return { bad: term };
+    modifiers.set(name, value);
+  }
+  return { mechanisms, redirect: modifiers.get('redirect') };
+}
+
+const NAMED = /^([+?~-]?)(all|include|exists|ptr)(?::(.+))?$/i;
+const NUMBERED = /^([+?~-]?)(a|mx|ip4|ip6)(?::([^/]+))?(?:\/(0|[1-9]\d{0,2}))?(?:\/\/(0|[1-9]\d{0,2}))?$/i;
+
+function parseMechanism(text: string): Mechanism | undefined {
+  const [, qualifier = '', mechanism, value = '', first, second] = NAMED.exec(text) ?? NUMBERED.exec(text) ?? [];
+  if (mechanism === undefined) return undefined;
+  const name = mechanism.toLowerCase() as Mechanism['name'];
+  const four = Number(first ?? 32);
+  const six = Number((name === 'ip6' ? first : second) ?? 128);
+  const read = { qualifier, name, value, four, six, text };
+  return isSound(read, second !== undefined) ? read : undefined;
+}
+
+function isSound({ name, value, four, six }: Mechanism, two: boolean): boolean {
+  switch (name) {
+    case 'all':
+      return value === '';
+    case 'include':
+    case 'exists':
+      return value !== '';
+    case 'ip4':
+      return isIPv4(value) && four <= 32 && !two;
+    case 'ip6':
+      return isIPv6(value) && six <= 128 && !two;
+    case 'ptr':
+      return true;
+    case 'a':
+    case 'mx':
+      return four <= 32 && six <= 128;
+  }
+}

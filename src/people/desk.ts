@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { accountKeyOf, networkOf, Throttle } from '../../mail/login/throttle.ts';
+import { isLoopback } from '../../mail/receiver/admission.ts';
+import { ownerAddress } from '../bootstrap/claim-letter.ts';
+import { inNetworks } from '../networks.ts';
+import type { World } from '../operations/world.ts';
+import { type Account, findAccount } from './password-commands.ts';
+import { Passwords } from './password.ts';
+
+export type Checked =
+  | { kind: 'right'; account: Account }
+  | { kind: 'wrong' }
+  /** Too many failures from this address or for this account; in seconds. */
+  | { kind: 'throttled'; retryAfter: number }
+  /** Too many derivations wait. */
+  | { kind: 'busy' };
+
+/**
+ * The one place where people's passwords are checked, with the counters of mail logins: ten failures a minute from an
+ * address, an account under attack gets slower for others and is never locked for its owner.
+ */
+export class PeopleDesk {
+  readonly passwords = new Passwords();
+  readonly #throttle = new Throttle();
+  readonly #world: Pick<World, 'store' | 'clock' | 'settings' | 'log'>;
+
+  constructor(world: Pick<World, 'store' | 'clock' | 'settings' | 'log'>) {
+    this.#world = world;
+  }
+
+  /** Checks a password for an address. Unknown addresses cost and answer what known ones do. */
+  async check(email: string, password: string, ip: string): Promise<Checked> {
+    const key = ownerAddress(email)?.key;
+    const account = key === undefined ? undefined : await this.#world.store.read(findAccount, { key });
+    const checked = await this.#guess(key, account?.password ?? null, password, ip);
+    this.#world.log.info({ ip, user: account?.user ?? null, outcome: checked }, 'sign-in');
+    if (typeof checked !== 'string') return checked;
+    return checked === 'right' && account !== undefined
+      ? { kind: 'right', account }
+      : { kind: checked === 'busy' ? 'busy' : 'wrong' };
+  }
+
+  async #guess(
+    key: string | undefined,
+    stored: string | null,
+    password: string,
+    ip: string,
+  ): Promise<'right' | 'wrong' | 'busy' | (Checked & { kind: 'throttled' })> {
+    const attempt = { network: networkOf(ip), account: key === undefined ? undefined : accountKeyOf(key) };
+    const at = this.#world.clock();
+    const admission = this.#free(ip) ? undefined : this.#throttle.admit(attempt, at);
+    if (admission?.kind === 'throttled') return admission;
+    if (admission !== undefined && admission.delay > 0) await sleep(admission.delay, undefined, { ref: false });
+    const right = await this.passwords.matches(stored, password);
+    if (right !== false && admission !== undefined) this.#throttle.forgive(attempt, at);
+    return right === undefined ? 'busy' : right ? 'right' : 'wrong';
+  }
+
+  /** Not counted: exempt networks, and in local mode this machine. */
+  #free(ip: string): boolean {
+    const { live, exemptNetworks } = this.#world.settings;
+    return (!live && isLoopback(ip)) || inNetworks(ip, exemptNetworks);
+  }
+}

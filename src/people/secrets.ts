@@ -1,0 +1,26 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { secretHash } from '../tokens/token.ts';
+
+const SECRET_BYTES = 24;
+const PURPOSE = 'form';
+
+/** What a session's cookie or a link's URL carries: 192 random bits. Only its hash is stored. */
+export function newSecret(): { secret: string; hash: Uint8Array } {
+  const secret = randomBytes(SECRET_BYTES).toString('hex');
+  return { secret, hash: Uint8Array.from(secretHash(secret)) };
+}
+
+/** The hash of a secret as somebody sent it; undefined when it cannot be one. */
+export function hashOf(text: unknown): Uint8Array | undefined {
+  return typeof text === 'string' && /^[0-9a-f]{48}$/.test(text) ? Uint8Array.from(secretHash(text)) : undefined;
+}
+
+/** What every form of a session carries: it follows from the cookie, so it is stored nowhere and tells nothing of it. */
+export function formToken(secret: string): string {
+  return createHmac('sha256', secret).update(PURPOSE).digest('base64url');
+}
+
+export function isFormToken(given: unknown, secret: string): boolean {
+  const [a, b] = [Buffer.from(typeof given === 'string' ? given : ''), Buffer.from(formToken(secret))];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,37 @@
+import type { Page } from '../page.ts';
+import { apiKeys } from './api-keys.ts';
+import { audit } from './audit.ts';
+import { domain } from './domain.ts';
+import { domains } from './domains.ts';
+import { forwarders } from './forwarders.ts';
+import { mailbox } from './mailbox.ts';
+import { mailboxes } from './mailboxes.ts';
+import { members } from './members.ts';
+import { organizations } from './organizations.ts';
+import { overview } from './overview.ts';
+import { queue } from './queue.ts';
+import { service } from './service.ts';
+import { queuedMail } from './queued-mail.ts';
+import { services } from './services.ts';
+import { settings } from './settings.ts';
+import { tokens } from './tokens.ts';
+
+/** The pages of an organization, in the order of the menu. */
+export const PAGES: readonly Page[] = [
+  overview,
+  domains,
+  domain,
+  mailboxes,
+  mailbox,
+  forwarders,
+  queue,
+  queuedMail,
+  tokens,
+  apiKeys,
+  services,
+  service,
+  members,
+  audit,
+  settings,
+  organizations,
+];

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const PROGRAM = '/usr/bin/chromium';
+
+/** Debian's Chromium without windows. */
+export async function openBrowser(): Promise<Browser> {
+  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: apt-get install chromium`);
+  return chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** A page that remembers everything that should not happen on it. */
+export interface Watched {
+  page: Page;
+  context: BrowserContext;
+  /** Script that ran, dialogs, loads from elsewhere, complaints of the browser. */
+  wrong: string[];
+}
+
+/** Opens a page; scripts of attackers call `pwned()`, which is heard wherever it is called. */
+export async function watchedPage(
+  browser: Browser,
+  base: string,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const context = await browser.newContext(options);
+  const wrong: string[] = [];
+  await context.exposeFunction('pwned', (how: unknown) => void wrong.push(`ran: ${String(how)}`));
+  context.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(base) && !url.startsWith('data:image/svg')) wrong.push(`load: ${url.slice(0, 100)}`);
+  });
+  const page = await context.newPage();
+  page.on('dialog', (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('console', (line) => {
+    if (line.type() === 'error') wrong.push(`console: ${line.text().slice(0, 200)}`);
+  });
+  page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
+  return { page, context, wrong };
+}
+
+/** Lets a page be signed in by the cookie that a visitor has. */
+export async function signedInAs({ context }: Watched, base: string, secret: string): Promise<void> {
+  await context.addCookies([{ name: 'mailstead', value: secret, url: base, httpOnly: true, sameSite: 'Lax' }]);
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { copyEntries } from '../../mail/store/entry-commands.ts';
+import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
+import { testAccount, testStore } from '../support/store.ts';
+
+test('a COPY that fails in the middle leaves nothing behind', async () => {
+  await using box = await testStore();
+  const { account, inbox } = await testAccount(box.store);
+  const imap = new StoreBackend(box.store, account, () => box.clock.now);
+  const one = imap.append(0);
+  if ('kind' in one) throw new Error(one.kind);
+  await one.write(Buffer.from('Subject: x\r\n\r\n'));
+  await one.finish({ mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: 1 });
+  for (let n = 0; n < 9; n += 1) {
+    const uids = Array.from({ length: 2 ** n }, (_, i) => i + 1);
+    await imap.copy(inbox, uids, 'INBOX', false);
+  }
+  const { store } = box;
+  const slice = store.writeSlice.bind(store);
+  let copies = 0;
+  store.writeSlice = <I, O>(what: Command<I, O>, input: I): Promise<O> => {
+    const busy = what.name === copyEntries.name && ++copies === 3;
+    return busy ? Promise.reject(new StoreBusy('queue', 'too many writes')) : slice(what, input);
+  };
+  const all = Array.from({ length: 512 }, (_, i) => i + 1);
+  await expect(imap.copy(inbox, all, 'Archive', false)).rejects.toThrow('too many writes');
+  expect(await imap.mailbox('Archive')).toMatchObject({ total: 0 });
+  expect(await imap.mailbox('INBOX')).toMatchObject({ total: 512 });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { parseSearch } from '../../mail/imap/search/parse.ts';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { Decoder } from '../../mail/imap/wire/decoder.ts';
+import { testAccount, testStore } from '../support/store.ts';
+
+test('a search that asks for headers reads no attachments', async () => {
+  await using box = await testStore();
+  const { account, inbox } = await testAccount(box.store);
+  const imap = new StoreBackend(box.store, account, () => box.clock.now);
+  const sink = imap.append(0);
+  if ('kind' in sink) throw new Error(sink.kind);
+  await sink.write(Buffer.from('Subject: the needle\r\n\r\n'));
+  for (let n = 0; n < 20; n += 1) await sink.write(Buffer.alloc(1024 * 1024, 'x'));
+  await sink.finish({ mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: 1 });
+  // Copies into the mailbox itself share the blob.
+  for (let n = 0; n < 7; n += 1) {
+    const uids = Array.from({ length: 2 ** n }, (_, i) => i + 1);
+    expect(await imap.copy(inbox, uids, 'INBOX', false)).toMatchObject({ kind: 'done' });
+  }
+  const view = await imap.open(inbox);
+  const asked = parseSearch(new Decoder(Buffer.from('SUBJECT needle NOT FROM nobody')));
+  if (asked.kind !== 'search') throw new Error(asked.kind);
+  const began = process.cpuUsage();
+  expect(await imap.search(inbox, view, asked.program)).toHaveLength(128);
+  const { user, system } = process.cpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(300);
+  view.close();
+});

@@ -1,0 +1,81 @@
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Value } from '../../mail/store/engine/types.ts';
+import { findMailbox } from '../../mail/store/mailbox.ts';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { emptyGoneMailbox } from '../../mail/store/tidy.ts';
+import { testAccount, testStore, type TestStore } from '../support/store.ts';
+
+async function world(): Promise<{ box: TestStore; imap: StoreBackend; account: number; inbox: number }> {
+  const box = await testStore();
+  const { account, inbox } = await testAccount(box.store);
+  return { box, imap: new StoreBackend(box.store, account, () => box.clock.now), account, inbox };
+}
+
+const levels = (name: string, count: number): string => Array.from({ length: count }, () => name).join('/');
+
+test('mailboxes that were deleted leave room for others', async () => {
+  const { box, imap, account } = await world();
+  await using _ = box;
+  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
+  db.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+     INSERT INTO mailbox (account_id, parent_id, name, uidvalidity, created_modseq, modseq, gone_at)
+     SELECT ?, -1, 'gone ' || i, i, 1, 1, 1 FROM n`,
+  ).run(account);
+  db.close();
+  expect(await imap.create('another')).toMatchObject({ kind: 'created' });
+});
+
+test('RENAME keeps to the depth, the length and the number of names that CREATE keeps to', async () => {
+  const { box, imap } = await world();
+  await using _ = box;
+  await imap.create(levels('a', 20));
+  expect(await imap.rename('a', 'b/a')).toBe('too-many');
+  expect(await imap.rename(levels('a', 19), levels('b', 18))).toBe('renamed');
+  await imap.create(`x/${'y'.repeat(255)}/${'y'.repeat(255)}/${'y'.repeat(255)}`);
+  expect(await imap.rename('x', 'z'.repeat(255))).toBe('too-many');
+  expect(await imap.rename('x', 'z'.repeat(200))).toBe('renamed');
+  for (const { name } of await imap.mailboxes()) expect(await imap.mailbox(name), name).toMatchObject({ name });
+});
+
+test('RENAME makes no parents beyond the number of mailboxes', async () => {
+  const { box, imap, account } = await world();
+  await using _ = box;
+  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
+  db.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1990)
+     INSERT INTO mailbox (account_id, name, uidvalidity, created_modseq, modseq) SELECT ?, 'n' || i, i, 1, 1 FROM n`,
+  ).run(account);
+  db.close();
+  expect(await imap.rename('n1', 'p/q/r/s/t/n1')).toBe('too-many');
+  expect(await imap.rename('INBOX', 'p/q/r/s/t/n1')).toBe('too-many');
+  expect(await imap.rename('n1', 'm1')).toBe('renamed');
+});
+
+test('looking up a mailbox looks at no mailboxes of others', async () => {
+  const { box, account } = await world();
+  await using _ = box;
+  const asked: string[] = [];
+  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
+  const get = (sql: string, ...params: Value[]): Promise<never> => {
+    asked.push(JSON.stringify(db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params)));
+    return Promise.resolve(db.prepare(sql).get(...params) as never);
+  };
+  await findMailbox.run({ get, all: () => Promise.reject(new Error('one row at a time')) }, { account, name: 'Sent' });
+  db.close();
+  expect(asked).toHaveLength(3);
+  expect(asked.filter((plan) => plan.includes('SCAN'))).toEqual([]);
+});
+
+test('emptying a deleted mailbox ends also when its counter is wrong', async () => {
+  const { box, imap, account } = await world();
+  await using _ = box;
+  const junk = (await imap.mailbox('Junk'))?.id ?? 0;
+  await imap.remove('Junk');
+  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
+  db.exec('UPDATE mailbox SET total = 1 WHERE gone_at IS NOT NULL');
+  db.close();
+  expect(await box.store.writeSlice(emptyGoneMailbox, { account, mailbox: junk })).toBe(0);
+});

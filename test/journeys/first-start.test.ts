@@ -1,0 +1,141 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Box, startBox } from '../support/box.ts';
+import { hasCurl } from '../support/curl.ts';
+import { tool } from '../support/mcp.ts';
+
+const REPOSITORY = join(import.meta.dirname, '../..');
+
+interface Link {
+  purpose: string;
+  organization_id: number | null;
+  user_id: number | null;
+  mailed: number;
+  used_at: number | null;
+  expires_at: number;
+  created_at: number;
+}
+
+/** The row behind what a URL carries. */
+function linkOf(box: Box, secret: string): Link | undefined {
+  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
+  try {
+    const hash = createHash('sha256').update(secret).digest();
+    return db.prepare('SELECT * FROM link WHERE token_hash = ?').get(hash) as unknown as Link | undefined;
+  } finally {
+    db.close();
+  }
+}
+
+/** What a start printed, up to its ready line. */
+function saidBy(box: Box, from = 0): string {
+  return box.printed.slice(from).join('\n');
+}
+
+const found = (text: string, pattern: RegExp): string =>
+  pattern.exec(text)?.[1] ?? expect.fail(`no ${pattern} in ${text}`);
+const tokenIn = (text: string): string => found(text, /^ {2}token {5}(mst_[0-9a-f]{48}) /m);
+const signInIn = (text: string): string => found(text, /^ {2}sign in {3}\S+\/auth\/sign-in\?token=([0-9a-f]{48}) /m);
+const claimIn = (text: string): string => found(text, /^ {2}claim {5}\S+\/auth\/setup\?token=([0-9a-f]{48})$/m);
+
+describe('local mode', () => {
+  let box: Box;
+  beforeAll(async () => {
+    box = await startBox();
+  });
+  afterAll(() => box[Symbol.asyncDispose]());
+  const base = () => `http://127.0.0.1:${box.port('http')}`;
+
+  test('a token of the operator is printed, and may do everything', async () => {
+    const token = tokenIn(saidBy(box));
+    expect((await tool(base(), 'whoami', {}, token)).body).toMatchObject({
+      organization: { id: 'org_1', name: 'Local' },
+      operator: true,
+      principal: { actions: expect.arrayContaining(['read', 'manage', 'deploy', 'logs', 'restart', 'rollback']) },
+    });
+    expect((await tool(base(), 'list_organizations', {}, token)).status).toBe(200);
+  });
+
+  test('the sign-in link is of the owner, for a day, and a new one takes its place', async () => {
+    const first = signInIn(saidBy(box));
+    expect(saidBy(box)).toContain(`${base()}/auth/sign-in?token=${first}`);
+    const { members } = (await box.ask('list_members')) as { members: { userId: string }[] };
+    expect(members).toMatchObject([{ email: box.address, role: 'owner', status: 'pending', addressProven: true }]);
+    const row = linkOf(box, first);
+    expect(row).toMatchObject({ purpose: 'sign-in', organization_id: null, mailed: 0, used_at: null });
+    expect(`usr_${row?.user_id}`).toBe(members[0]?.userId);
+    expect((row?.expires_at ?? 0) - (row?.created_at ?? 0)).toBe(86_400_000);
+    const { url, email } = (await box.ask('create_sign_in_link')) as { url: string; email: string };
+    expect(email).toBe(box.address);
+    expect(linkOf(box, first)).toBeUndefined();
+    expect(linkOf(box, url.slice(url.indexOf('=') + 1))).toMatchObject({ user_id: row?.user_id, used_at: null });
+    await expect(box.ask('create_sign_in_link', { email: 'else@box.test' })).rejects.toThrow('has no member');
+    const { events } = (await box.ask('list_audit_events', { limit: 100 })) as { events: { operation: string }[] };
+    expect(events.map((event) => event.operation)).toEqual(
+      expect.arrayContaining(['first_start', 'create_sign_in_link']),
+    );
+  });
+
+  test.skipIf(!hasCurl)('the lines for agents work as printed', () => {
+    const lines = box.printed.flatMap((line) => /^\s+\$ (.+)$/.exec(line)?.[1] ?? []);
+    const mine = lines.filter((line) => !line.startsWith('swaks') && !line.includes('imaps://'));
+    expect(mine.map((line) => line.split(' ')[0])).toEqual(['bin/mailstead', 'curl', 'curl']);
+    const [queue, mcp, rest] = mine.map((line) => {
+      const { status, stdout } = spawnSync('/bin/sh', ['-c', line], {
+        cwd: REPOSITORY,
+        env: box.env,
+        encoding: 'utf8',
+      });
+      return status === 0 ? stdout : expect.fail(line);
+    });
+    expect(queue).toBe('The queue is empty.\n');
+    expect(JSON.parse(mcp ?? '')).toMatchObject({ result: { structuredContent: { organization: { name: 'Local' } } } });
+    expect(JSON.parse(rest ?? '')).toMatchObject({ organization: { name: 'Local' } });
+    const hint = box.printed.find((line) => line.includes('claude mcp add'));
+    expect(hint).toContain(`${base()}/mcp --header "Authorization: Bearer ${tokenIn(saidBy(box))}"`);
+  });
+
+  test('a later start prints no secret of before, and no line that would not work', async () => {
+    const { length } = box.printed;
+    const secrets = [box.password, tokenIn(saidBy(box)), signInIn(saidBy(box))];
+    await box.restart();
+    const said = saidBy(box, length);
+    for (const secret of secrets) expect(said).not.toContain(secret);
+    expect(said).toMatch(/^ {2}token {5}as the first start printed it; another: bin\/mailstead token add NAME/m);
+    expect(linkOf(box, signInIn(said))).toMatchObject({ purpose: 'sign-in', used_at: null });
+    const runnable = said.split('\n').filter((line) => /^\s+\$ /.test(line));
+    expect(runnable.filter((line) => /PASSWORD|TOKEN/.test(line))).toEqual([]);
+    expect(runnable).toHaveLength(2);
+    expect(((await box.ask('list_agent_tokens')) as { tokens: object[] }).tokens).toHaveLength(1);
+  });
+});
+
+describe('live mode', () => {
+  test('each start prints a claim link until the box is claimed; the ones before are dead', async () => {
+    await using box = await startBox({ hostname: 'mail.live.example' });
+    const first = claimIn(saidBy(box));
+    expect(saidBy(box)).toContain(`https://mail.live.example/auth/setup?token=${first}`);
+    const about = { purpose: 'claim', organization_id: 1, user_id: null, mailed: 0 };
+    expect(linkOf(box, first)).toMatchObject({ ...about, used_at: null });
+    expect(saidBy(box)).not.toMatch(/mst_|sign-in\?/);
+    await expect(box.ask('create_sign_in_link')).rejects.toThrow('has no owner yet: open its claim link');
+
+    let { length } = box.printed;
+    await box.restart();
+    const second = claimIn(saidBy(box, length));
+    expect(second).not.toBe(first);
+    expect(linkOf(box, first)).toBeUndefined();
+    expect(linkOf(box, second)).toMatchObject({ ...about, used_at: null });
+
+    await box.stop();
+    const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
+    db.prepare('UPDATE organization SET claimed_at = 1 WHERE id = 1').run();
+    db.close();
+    ({ length } = box.printed);
+    await box.start();
+    expect(saidBy(box, length)).not.toContain('/auth/setup');
+  });
+});

@@ -1,0 +1,207 @@
+import { ImapFlow } from 'imapflow';
+import { createTransport } from 'nodemailer';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Box } from '../support/box.ts';
+import { tool } from '../support/mcp.ts';
+import { leads, type Owned, ownedOrganization, portalBox, Visitor } from '../support/visitor.ts';
+
+let box: Box;
+let base: string;
+let acme: Owned;
+let other: Owned;
+
+beforeAll(async () => {
+  ({ box, base, acme, other } = await portalBox());
+});
+afterAll(() => box[Symbol.asyncDispose]());
+
+/** The last link to a page in the mail of a mailbox, the local one if none is given. */
+async function mailedLink(page: string, user = box.address, pass = box.password): Promise<string> {
+  const client = new ImapFlow({
+    host: '127.0.0.1',
+    port: box.port('imaps'),
+    secure: true,
+    auth: { user, pass },
+    tls: { rejectUnauthorized: false },
+    logger: false,
+  });
+  await client.connect();
+  await client.mailboxOpen('INBOX');
+  let link = '';
+  for await (const { source } of client.fetch('1:*', { source: true })) {
+    // Long lines of the text are folded as quoted-printable folds them.
+    const text = (source ?? Buffer.alloc(0)).toString().replaceAll('=\r\n', '').replaceAll('=3D', '=');
+    link = new RegExp(`${page}\\?token=([0-9a-f]{48})`).exec(text)?.[1] ?? link;
+  }
+  await client.logout();
+  return link;
+}
+
+/** Signs the operator of local mode in, by the link that the start printed. */
+async function operator(): Promise<Visitor> {
+  const printed = box.printed.map((line) => /\/auth\/sign-in\?token=([0-9a-f]{48})/.exec(line)?.[1]);
+  const visitor = new Visitor(base);
+  const done = await visitor.post('/auth/sign-in', { token: printed.findLast((one) => one !== undefined) ?? '' });
+  expect(leads(done)).toBe('303 /');
+  return visitor;
+}
+
+describe('an organization', () => {
+  test('a limited token is minted, shown once, refused where it must be, and revoked', async () => {
+    const path = `${acme.path}/tokens`;
+    const shown = await acme.owner.act(path, 'mint', { name: 'Reader', actions: ['read'] });
+    const token = /aria-label="Token">(mst_[0-9a-f]{48})</.exec(shown.text)?.[1] ?? '';
+    expect(token).not.toBe('');
+    expect((await acme.owner.get(path)).text).not.toContain(token);
+    expect((await tool(base, 'list_emails', {}, token)).status).toBe(200);
+    const refused = await tool(base, 'add_email_domain', { domain: 'b.test' }, token);
+    expect(refused.body).toMatchObject({ error: 'action_not_allowed', requiredAction: 'manage' });
+    const { tokens } = (await tool(base, 'list_agent_tokens', {}, acme.token)).body as {
+      tokens: { id: string; name: string }[];
+    };
+    const tokenId = tokens.find((one) => one.name === 'Reader')?.id ?? '';
+    expect(leads(await acme.owner.act(path, 'revoke', { tokenId }))).toBe(`303 ${path}?done=revoked`);
+    expect((await tool(base, 'list_emails', {}, token)).status).toBe(401);
+  });
+
+  test('a wrong field is said beside the field, and the rest stays as it was written', async () => {
+    const path = `${acme.path}/tokens`;
+    const said = await acme.owner.act(path, 'mint', { name: 'Kept', actions: ['read'], expiresAt: '2001-01-01' });
+    expect(said.status).toBe(422);
+    expect(said.text).toMatch(/aria-describedby="token-expires-hint token-expires-wrong"[^>]*aria-invalid="true"/);
+    expect(said.text).toContain('This is past.');
+    expect(said.text).toContain('value="Kept"');
+  });
+
+  test('held mail is seen, released and cancelled', async () => {
+    const { body } = await tool(base, 'reveal_email_credentials', { address: 'anna@acme.test' }, acme.token);
+    const { password } = body['imap'] as { password: string };
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port: box.port('submissions'),
+      secure: true,
+      auth: { user: 'anna@acme.test', pass: password },
+      tls: { rejectUnauthorized: false },
+    });
+    const to = ['one@remote.example', 'two@remote.example'];
+    const text = 'Dear <script>you</script>,\nit waits.';
+    const attachments = [{ filename: 'plan.pdf', content: 'x' }];
+    await transport.sendMail({ from: 'anna@acme.test', to, subject: 'Held für Sie', text, attachments });
+    const path = `${acme.path}/queue`;
+    const { items } = (await tool(base, 'list_queue', {}, acme.token)).body as {
+      items: { queueId: string; to: string }[];
+    };
+    const idOf = (address: string): string => items.find((one) => one.to === address)?.queueId ?? '';
+    expect((await acme.owner.get(path)).text).toContain(`${path}/${idOf(to[0] ?? '')}"`);
+    const mail = (await acme.owner.get(`${path}/${idOf(to[0] ?? '')}`)).text;
+    for (const said of [
+      'Held für Sie',
+      'Dear &lt;script&gt;you&lt;/script&gt;,\nit waits.',
+      'plan.pdf',
+      'local mode',
+    ]) {
+      expect(mail).toContain(said);
+    }
+    expect((await other.owner.get(`${other.path}/queue/${idOf(to[0] ?? '')}`)).status).toBe(404);
+    expect((await other.owner.get(`${other.path}/queue`)).text).toContain('Nothing waits');
+    expect(leads(await other.owner.act(`${other.path}/queue`, 'cancel', { queueId: idOf(to[0] ?? '') }))).toBe('422 ');
+    expect(leads(await acme.owner.act(path, 'cancel', { queueId: idOf(to[0] ?? '') }))).toBe(
+      `303 ${path}?done=cancelled`,
+    );
+    expect(leads(await acme.owner.act(path, 'release', { queueId: idOf(to[1] ?? '') }))).toBe(
+      `303 ${path}?done=released`,
+    );
+    expect((await acme.owner.get(path)).text).not.toContain(`${path}/${idOf(to[0] ?? '')}"`);
+  });
+
+  test('a person is invited by mail, joins as member, and sees only mailboxes of their own', async () => {
+    const invited = await acme.owner.act(`${acme.path}/members`, 'invite', { email: box.address, role: 'member' });
+    expect(leads(invited)).toBe(`303 ${acme.path}/members?done=invited`);
+    const token = await mailedLink('/auth/invite');
+    const member = new Visitor(base);
+    expect((await member.get(`/auth/invite?token=${token}`)).text).toContain('Join Acme');
+    const fields = { token, password: 'a member of Acme', displayName: 'Mia' };
+    expect(leads(await member.post('/auth/invite', fields))).toBe(`303 ${acme.path}?done=joined`);
+    expect((await member.get(`${acme.path}/mailboxes`)).text).toContain('An administrator of this organization gives');
+    for (const page of ['tokens', 'members', 'domains', 'settings', 'audit', 'services']) {
+      expect([page, (await member.get(`${acme.path}/${page}`)).status]).toEqual([page, 404]);
+    }
+
+    const { members } = (await tool(base, 'list_members', {}, acme.token)).body as {
+      members: { userId: string; email: string }[];
+    };
+    const userId = members.find((one) => one.email === box.address)?.userId ?? '';
+    const own = { userId, role: 'member', mailboxIds: 'mbx_2' };
+    expect(leads(await acme.owner.act(`${acme.path}/members`, 'change', own))).toContain('done=changed');
+    const { text } = await member.get(`${acme.path}/mailboxes`);
+    expect([text.includes('/mailboxes/mbx_2"'), text.includes('/mailboxes/mbx_3"')]).toEqual([true, false]);
+    expect((await member.get(`${acme.path}/mailboxes/mbx_3`)).status).toBe(404);
+    const shown = await member.act(`${acme.path}/mailboxes/mbx_2`, 'reveal');
+    expect(shown.text).toContain('The password of anna@acme.test');
+    expect((await member.post('/auth/invite', fields)).status).toBe(410);
+
+    await acme.owner.act(`${acme.path}/members`, 'remove', { userId });
+    expect((await member.get(`${acme.path}/mailboxes`)).status).toBe(404);
+  });
+
+  test('a forgotten password is replaced by mail, with one answer for every address', async () => {
+    const asked = await Promise.all(
+      [box.address, 'nobody@example.test', 'ada@example.test', 'nonsense'].map((email) =>
+        new Visitor(base).post('/auth/reset', { email }),
+      ),
+    );
+    expect(new Set(asked.map((one) => `${one.status} ${one.text}`)).size).toBe(1);
+    await box.logged((line) => line.msg === 'password reset asked for' && line['outcome'] === 'sent');
+    const token = await mailedLink('/auth/reset');
+    const visitor = new Visitor(base);
+    expect((await visitor.get(`/auth/reset?token=${token}`)).text).toContain(box.address);
+    const fields = { token, password: 'remembered this time' };
+    expect(leads(await visitor.post('/auth/reset', fields))).toBe('303 /login?done=password');
+    expect((await visitor.post('/auth/reset', fields)).status).toBe(410);
+    expect(leads(await visitor.signIn(box.address, 'remembered this time'))).toBe('303 /');
+  });
+
+  test('an address is proved by who is signed in with it, and by nobody who only reads its mail', async () => {
+    const address = 'bert@acme.test';
+    const { body } = await tool(base, 'reveal_email_credentials', { address }, acme.token);
+    const { password } = body['imap'] as { password: string };
+    const { owner } = await ownedOrganization(base, 'Berts', address);
+    expect((await owner.get('/account')).text).toContain('Your address is not proved yet.');
+    expect(leads(await owner.act('/account', 'prove'))).toBe('303 /account?done=mailed');
+    const token = await mailedLink('/auth/prove', address, password);
+    const form = await acme.owner.formToken('/account');
+    expect((await acme.owner.post('/auth/prove', { token, form })).status).toBe(403);
+    expect((await new Visitor(base).get(`/auth/prove?token=${token}`)).text).toContain('Sign in first');
+
+    // The claim letter came there too: it proves nothing without the sign-in, and with it as well.
+    const claim = await mailedLink('/auth/setup', address, password);
+    const reader = new Visitor(base);
+    expect((await reader.post('/auth/setup', { token: claim, password: 'a reader of the mail' })).status).toBe(422);
+    expect((await owner.get('/account')).text).toContain('Your address is not proved yet.');
+    const own = await owner.formToken('/account');
+    expect(leads(await owner.post('/auth/prove', { token, form: own }))).toBe('303 /account?done=proven');
+    expect((await owner.get('/account?done=proven')).text).not.toContain('is not proved yet');
+    expect((await owner.post('/auth/prove', { token, form: own })).status).toBe(410);
+  });
+
+  test('the operator sees every organization, and freezes one', async () => {
+    const visitor = await operator();
+    const path = '/o/org_1/organizations';
+    expect((await visitor.get(path)).text).toContain('Other');
+    expect((await acme.owner.get(`${acme.path}/organizations`)).status).toBe(404);
+    expect(leads(await visitor.act(path, 'freeze', { organization: other.id }))).toBe(`303 ${path}?done=frozen`);
+    expect((await other.owner.get(other.path)).status).toBe(404);
+    expect((await other.owner.get('/account')).text).toContain('frozen by the operator');
+    await visitor.act(path, 'unfreeze', { organization: other.id });
+    expect((await other.owner.get(other.path)).status).toBe(200);
+
+    const gone = await ownedOrganization(base, 'Gone', 'gone@example.test');
+    const wrong = await visitor.act(path, 'remove', { organization: gone.id, confirm: 'other' });
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('This is another slug.')]);
+    expect(leads(await visitor.act(path, 'remove', { organization: gone.id, confirm: 'gone' }))).toContain(
+      'done=removed',
+    );
+    expect((await gone.owner.get(gone.path)).status).not.toBe(200);
+    expect((await tool(base, 'whoami', {}, gone.token)).status).toBe(401);
+  });
+});

@@ -1,0 +1,252 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { z } from 'zod';
+import { CATALOGUE } from '../../src/operations/catalogue.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
+import { spki, type Things } from './tenants.ts';
+
+type Args = Record<string, unknown>;
+
+/** Everything that a token could try: the catalogue, and the one operation that has a route only. */
+export const EVERYTHING: readonly Operation[] = [...CATALOGUE, getServiceEnvironment];
+
+let last = 0;
+const fresh = (): string => `n${++last}`;
+
+const none = (): Args => ({});
+const domain = ({ domainId }: Things): Args => ({ domainId });
+const mailbox = ({ mailboxId }: Things): Args => ({ mailboxId });
+const service = ({ serviceId }: Things): Args => ({ serviceId });
+const ofOrganization = ({ organizationId }: Things): Args => ({ organizationId });
+const inProject = ({ projectId }: Things): Args => ({ projectId });
+const waiting = ({ queueId }: Things): Args => ({ queueId });
+
+/**
+ * Arguments for each operation that fit the things that are named: whoever may do it to them succeeds. A test compares
+ * the names with the catalogue, so that no operation is forgotten.
+ */
+export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
+  create_account_and_claim_link: () => ({ ownerEmail: `${fresh()}@owner.test`, organizationName: fresh() }),
+  create_own_organization: () => ({ organizationName: fresh() }),
+  bootstrap: none,
+  whoami: none,
+  register_recovery_key: () => ({ label: 'third', publicKey: spki(generateKeyPairSync('ed25519').publicKey) }),
+  verify_recovery_key: ({ pendingKeyId: keyId, pendingSignature: signature }) => ({ keyId, signature }),
+  get_deploy_gate_status: ofOrganization,
+  search_tools: () => ({ query: 'mailbox' }),
+  set_payment_method: ofOrganization,
+  list_recovery_keys: none,
+  revoke_recovery_key: ({ activeKeyId: keyId }) => ({ keyId }),
+  add_email_domain: ({ projectId }) => ({ projectId, domain: `${fresh()}.test` }),
+  verify_email_domain: domain,
+  list_email_domains: inProject,
+  get_email_domain: domain,
+  remove_email_domain: domain,
+  list_dns_records: domain,
+  check_dns_record: (of) => ({ domainId: of.domainId, name: of.domain, type: 'MX' }),
+  export_zone: domain,
+  apply_managed_dns: domain,
+  rotate_dkim_keys: domain,
+  provision_email: ({ domainId }) => ({ domainId, localPart: fresh() }),
+  list_emails: inProject,
+  update_email: ({ mailboxId }) => ({ mailboxId, displayName: fresh() }),
+  reveal_email_credentials: ({ mailboxId }) => ({ mailboxId, reason: 'a look' }),
+  rotate_email_credentials: ({ mailboxId }) => ({ mailboxId, password: 'correct-horse-battery-staple' }),
+  delete_email: ({ mailboxId, address }) => ({ mailboxId, confirm: address }),
+  create_app_password: ({ mailboxId }) => ({ mailboxId, name: fresh(), expiresAt: '2030-01-01T00:00:00Z' }),
+  list_app_passwords: mailbox,
+  revoke_app_password: ({ mailboxId, appPasswordId }) => ({ mailboxId, appPasswordId }),
+  create_email_api_key: ({ projectId, domain: name }) => ({ projectId, name: fresh(), allowedDomains: [name] }),
+  list_email_api_keys: inProject,
+  revoke_email_api_key: ({ apiKeyId: keyId }) => ({ keyId }),
+  set_email_inbound_webhook: ({ mailboxId }) => ({ mailboxId, url: 'https://hooks.example.net/in' }),
+  get_email_inbound_webhook: mailbox,
+  remove_email_inbound_webhook: mailbox,
+  set_email_forwarder: ({ sourceAddress }) => ({ sourceAddress, destinationAddress: `${fresh()}@else.example` }),
+  list_email_forwarders: ({ sourceAddress }) => ({ sourceAddress }),
+  remove_email_forwarder: ({ forwarderId }) => ({ forwarderId }),
+  list_queue: () => ({ state: 'waiting' }),
+  get_queue_item: waiting,
+  retry_queue_item: waiting,
+  hold_queue_item: waiting,
+  release_queue_item: ({ heldId: queueId }) => ({ queueId }),
+  cancel_queue_item: waiting,
+  attach_email_to_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
+  detach_email_from_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
+  list_services: inProject,
+  create_service: ({ projectId }) => ({ projectId, name: fresh() }),
+  deploy_service: ({ serviceId }) => ({ serviceId, env: { MODE: fresh() }, spec: { image: fresh() } }),
+  restart_service: service,
+  read_logs: ({ serviceId }) => ({ serviceId, since: '2020-01-01T00:00:00Z' }),
+  list_deployments: service,
+  rollback_service: ({ serviceId }) => ({ serviceId, revision: 1 }),
+  delete_service: service,
+  get_service_environment: service,
+  get_organization: ofOrganization,
+  update_organization: () => ({ name: fresh() }),
+  list_projects: none,
+  create_project: () => ({ name: fresh() }),
+  list_members: none,
+  invite_member: () => ({ email: `${fresh()}@guest.test`, role: 'member' }),
+  update_member: ({ userId, mailboxId }) => ({ userId, role: 'admin', mailboxIds: [mailboxId] }),
+  remove_member: ({ userId }) => ({ userId }),
+  resend_claim_link: none,
+  list_agent_tokens: none,
+  create_agent_token: ({ mailboxId }) => ({ name: fresh(), actions: ['read'], mailboxIds: [mailboxId] }),
+  revoke_agent_token: ({ tokenId }) => ({ tokenId }),
+  list_audit_events: () => ({ verify: true }),
+  get_usage: none,
+  get_appliance_status: none,
+  get_tls_status: none,
+  search_docs: () => ({ query: 'mailbox' }),
+  list_organizations: none,
+  freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
+  remove_organization: ({ organizationId, slug }) => ({ targetOrganizationId: organizationId, confirm: slug }),
+  unfreeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
+};
+
+export function sampleOf({ name }: Operation, of: Things): Args {
+  const make = SAMPLES[name];
+  if (make === undefined) throw new Error(`${name} has no sample: add one to SAMPLES`);
+  return make(of);
+}
+
+/** Arguments by which something is named; every operation takes organizationId. */
+const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unknown>> = {
+  organizationId: (of) => of.organizationId,
+  targetOrganizationId: (of) => of.organizationId,
+  projectId: (of) => of.projectId,
+  domainId: (of) => of.domainId,
+  domain: (of) => of.domain,
+  allowedDomains: (of) => [of.domain],
+  mailboxId: (of) => of.mailboxId,
+  mailboxIds: (of) => [of.mailboxId],
+  address: (of) => of.address,
+  serviceId: (of) => of.serviceId,
+  attachServiceId: (of) => of.serviceId,
+  keyId: (of, operation) => (operation === 'revoke_email_api_key' ? of.apiKeyId : of.pendingKeyId),
+  userId: (of) => of.userId,
+  tokenId: (of) => of.tokenId,
+  forwarderId: (of) => of.forwarderId,
+  sourceAddress: (of) => of.sourceAddress,
+  destinationAddress: (of) => of.destinationAddress,
+  queueId: (of) => of.queueId,
+  appPasswordId: (of) => of.appPasswordId,
+};
+
+/** Arguments that name nothing of an organization, as far as the operation that is named here goes. */
+const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
+  // A new name: another organization's claim of it neither blocks nor captures.
+  domain: ['add_email_domain'],
+  // Mail may be forwarded to anybody.
+  destinationAddress: ['set_email_forwarder'],
+};
+
+/** Of one reference argument: who calls, what is asked for without it, and how the argument itself is told apart. */
+export interface Reference {
+  operation: Operation;
+  field: string;
+  readonly value: (of: Things) => unknown;
+  /** The sample with this argument instead of others that name the same thing. */
+  readonly args: (own: Things, value: unknown) => Args;
+}
+
+/** Other names for the same thing: only one of them is given. */
+const SAME: readonly (readonly string[])[] = [
+  ['domainId', 'domain'],
+  ['mailboxId', 'address'],
+];
+
+/** Every argument of every operation that names something. */
+export function references(): Reference[] {
+  return EVERYTHING.flatMap((operation) =>
+    [...new Set([...Object.keys(operation.input.shape), 'organizationId'])].flatMap((field) => {
+      const value = REFERENCES[field];
+      if (value === undefined || PLAIN[field]?.includes(operation.name) === true) return [];
+      return [
+        { operation, field, value: (of: Things) => value(of, operation.name), args: withField(operation, field) },
+      ];
+    }),
+  );
+}
+
+function withField(operation: Operation, field: string): Reference['args'] {
+  return (own, value) => {
+    const args = sampleOf(operation, own);
+    for (const other of SAME.find((names) => names.includes(field)) ?? []) delete args[other];
+    if (operation.name === 'remove_email_forwarder' && field !== 'forwarderId') {
+      const { sourceAddress, destinationAddress } = own;
+      return { sourceAddress, destinationAddress, [field]: value };
+    }
+    return { ...args, [field]: value };
+  };
+}
+
+/** Names of arguments that are a reference nowhere: whoever adds one has to say which it is. */
+export const TEXTS: ReadonlySet<string> = new Set(
+  `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
+   localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
+   keepLocalCopy state alias env spec since revision email role actions verify`.split(/\s+/),
+);
+
+export function isReference(field: string): boolean {
+  return field in REFERENCES;
+}
+
+/** Where an argument takes text of any length: its path, and the sample with another text there. */
+export interface TextArgument {
+  operation: Operation;
+  path: string;
+  readonly args: (own: Things, text: string) => Args;
+  /** A text that is good there, or '' where no sample has one. */
+  readonly own: (of: Things) => string;
+}
+
+/** Every place in every input where a text can stand, in lists, keys and values of objects too. */
+export function textArguments(): TextArgument[] {
+  return EVERYTHING.flatMap((operation) =>
+    [...Object.entries(operation.input.shape), ...(takesNoOrganization(operation) ? [ORGANIZATION] : [])].flatMap(
+      ([field, schema]) =>
+        shapes(inner(schema as z.ZodType)).map(([suffix, make]) => ({
+          operation,
+          path: `${field}${suffix}`,
+          args: (own: Things, text: string) => withField(operation, field)(own, make(text)),
+          own: (of: Things) => goodText(operation, field, of),
+        })),
+    ),
+  );
+}
+
+function goodText(operation: Operation, field: string, of: Things): string {
+  const good = sampleOf(operation, of)[field] ?? REFERENCES[field]?.(of, operation.name);
+  const [text] = [good].flat();
+  return typeof text === 'string' ? text : '';
+}
+
+const ORGANIZATION = ['organizationId', undefined] as const;
+
+function takesNoOrganization(operation: Operation): boolean {
+  return !('organizationId' in operation.input.shape);
+}
+
+function inner(schema: z.ZodType | undefined): { type: string } {
+  let at = schema as unknown as { def: { type: string; innerType?: unknown; in?: unknown } } | undefined;
+  while (at !== undefined && (at.def.innerType !== undefined || at.def.in !== undefined)) {
+    at = (at.def.innerType ?? at.def.in) as typeof at;
+  }
+  return at?.def ?? { type: 'string' };
+}
+
+function shapes({ type }: { type: string }): [string, (text: string) => unknown][] {
+  switch (type) {
+    case 'array':
+      return [['[]', (text) => [text]]];
+    case 'record':
+      return [
+        ['{}', (text) => ({ KEY: text })],
+        ['{key}', (text) => ({ [text]: 'value' })],
+      ];
+    default:
+      return [['', (text) => text]];
+  }
+}

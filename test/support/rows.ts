@@ -1,0 +1,39 @@
+import { query } from '../../mail/store/engine/types.ts';
+import type { Store } from '../../mail/store/engine/types.ts';
+
+/** Every row of every table as JSON, by table. */
+export type Rows = ReadonlyMap<string, readonly string[]>;
+
+const readAll = query('test-read-all', async (rx): Promise<[string, string[]][]> => {
+  const tables = await rx.all<{ name: string }>(
+    `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+  );
+  const all: [string, string[]][] = [];
+  for (const { name } of tables) {
+    const rows = await rx.all(`SELECT * FROM ${name}`);
+    all.push([name, rows.map((row) => JSON.stringify(row, plain))]);
+  }
+  return all;
+});
+
+function plain(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+}
+
+/** The whole store but the audit log, which also keeps what was refused. */
+export async function rowsOf(store: Store): Promise<Rows> {
+  const all = await store.read(readAll, undefined);
+  return new Map(all.filter(([name]) => name !== 'audit'));
+}
+
+/** What is in one and not in the other, by table; nothing: the stores are equal. */
+export function difference(before: Rows, after: Rows): { gone: string[]; added: string[] } {
+  return { gone: missing(before, after), added: missing(after, before) };
+}
+
+function missing(from: Rows, to: Rows): string[] {
+  return [...from].flatMap(([table, rows]) => {
+    const there = new Set(to.get(table));
+    return rows.filter((row) => !there.has(row)).map((row) => `${table} ${row}`);
+  });
+}

@@ -1,0 +1,248 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { submit } from '../../mail/delivery/submit.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import { type Command, command } from '../../mail/store/engine/types.ts';
+import { rowId } from '../../src/ids.ts';
+import { anonymousCaller, type Caller } from '../../src/operations/caller.ts';
+import { findOperation } from '../../src/operations/catalogue.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { perform, type Performed } from '../../src/operations/perform.ts';
+import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
+import type { World } from '../../src/operations/world.ts';
+import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
+import { authenticate } from '../../src/tokens/authenticate.ts';
+import { fakeResolver } from './fake-resolver.ts';
+import { type TestWorld, testWorld } from './world.ts';
+
+/** What one project of an organization holds, under the names by which operations take it. */
+export interface Things {
+  organizationId: string;
+  slug: string;
+  projectId: string;
+  domainId: string;
+  domain: string;
+  mailboxId: string;
+  address: string;
+  serviceId: string;
+  apiKeyId: string;
+  forwarderId: string;
+  sourceAddress: string;
+  destinationAddress: string;
+  /** One row that waits and one that is held. */
+  queueId: string;
+  heldId: string;
+  appPasswordId: string;
+  tokenId: string;
+  /** Of the whole organization. */
+  userId: string;
+  activeKeyId: string;
+  pendingKeyId: string;
+  pendingSignature: string;
+}
+
+/** A whole organization, made through operations, with two projects that hold the same kinds of things. */
+export interface Tenant {
+  /** In the name of everything that it has. */
+  word: string;
+  secret: string;
+  caller: Caller;
+  main: Things;
+  side: Things;
+}
+
+type Result = Record<string, unknown>;
+
+export class Tenants implements AsyncDisposable {
+  readonly #test: TestWorld;
+  readonly a: Tenant;
+  readonly b: Tenant;
+
+  constructor(test: TestWorld, a: Tenant, b: Tenant) {
+    this.#test = test;
+    this.a = a;
+    this.b = b;
+  }
+
+  get world(): World {
+    return this.#test.world;
+  }
+
+  get clock(): { now: number } {
+    return this.#test.store.clock;
+  }
+
+  get dataDir(): string {
+    return this.#test.store.dataDir;
+  }
+
+  /** Does an operation by its name, whatever comes of it. */
+  try(name: string, args: object, caller: Caller = this.a.caller): Promise<Performed> {
+    return perform(this.world, operationOf(name), caller, args);
+  }
+
+  /** The result; throws the refusal. */
+  do(name: string, args: object = {}, caller: Caller = this.a.caller): Promise<Result> {
+    return done(this.world, name, args, caller);
+  }
+
+  /** The caller of a new token of an organization. */
+  async caller(args: object, by: Caller = this.a.caller): Promise<Caller> {
+    const { secret } = await this.do('create_agent_token', { name: 'limited', ...args }, by);
+    return callerOf(this.world, String(secret));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#test[Symbol.asyncDispose]();
+  }
+}
+
+/** Two organizations of strangers in a world of their own, none of them the operator's. `over` replaces parts of it, `more` are commands of a test. */
+export async function twoTenants(
+  over: Partial<World> = {},
+  more: readonly Command<never, unknown>[] = [],
+): Promise<Tenants> {
+  const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
+  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, ...more]);
+  return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
+}
+
+export function operationOf(name: string): Operation {
+  const found = name === getServiceEnvironment.name ? getServiceEnvironment : findOperation(name);
+  if (found === undefined) throw new Error(`no operation is called ${name}`);
+  return found;
+}
+
+export async function callerOf(world: World, secret: string): Promise<Caller> {
+  const who = await authenticate(world, `Bearer ${secret}`, 'mcp', '127.0.0.1');
+  if (who.kind !== 'caller') throw new Error('the token does not hold');
+  return who.caller;
+}
+
+async function done(world: World, name: string, args: object, caller: Caller): Promise<Result> {
+  const outcome = await perform(world, operationOf(name), caller, args);
+  if (outcome.kind === 'done') return outcome.result;
+  throw new Error(`${name}: ${JSON.stringify(outcome.refusal)}`);
+}
+
+async function makeTenant(world: World, word: string): Promise<Tenant> {
+  const owner = { ownerEmail: `owner@${word}-home.test`, organizationName: `${word} inc` };
+  const made = await done(world, 'create_account_and_claim_link', owner, anonymousCaller('mcp', '127.0.0.1'));
+  const secret = String(made['token']);
+  const caller = await callerOf(world, secret);
+  const call = (name: string, args: object): Promise<Result> => done(world, name, args, caller);
+  const organizationId = String((made['organization'] as Result)['id']);
+  const slug = String((made['organization'] as Result)['slug']);
+  const organization = rowId('organization', organizationId) ?? 0;
+  const user = await world.store.write(addPerson, { organization, email: `admin@${word}-home.test` });
+  const active = await recoveryKey(call, `${word} first key`);
+  await call('verify_recovery_key', { keyId: active.keyId, signature: active.signature });
+  const pending = await recoveryKey(call, `${word} second key`);
+  const whole = {
+    organizationId,
+    slug,
+    userId: `usr_${user}`,
+    activeKeyId: active.keyId,
+    pendingKeyId: pending.keyId,
+    pendingSignature: pending.signature,
+  };
+  const main = await makeThings(world, call, `${word}-main`, whole);
+  const side = await makeThings(world, call, `${word}-side`, whole);
+  return { word, secret, caller, main, side };
+}
+
+async function recoveryKey(
+  call: (name: string, args: object) => Promise<Result>,
+  label: string,
+): Promise<{ keyId: string; signature: string }> {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { keyId, challenge } = await call('register_recovery_key', { label, publicKey: spki(publicKey) });
+  const octets = Buffer.from(String(challenge), 'base64url');
+  return { keyId: String(keyId), signature: sign(null, octets, privateKey).toString('base64') };
+}
+
+export function spki(key: KeyObject): string {
+  return key.export({ format: 'der', type: 'spki' }).toString('base64');
+}
+
+type Whole = Pick<Things, 'organizationId' | 'slug' | 'userId' | 'activeKeyId' | 'pendingKeyId' | 'pendingSignature'>;
+
+async function makeThings(
+  world: World,
+  call: (name: string, args: object) => Promise<Result>,
+  word: string,
+  whole: Whole,
+): Promise<Things> {
+  const get = async (name: string, args: object, of: string, id = 'id'): Promise<string> =>
+    String(((await call(name, args))[of] as Result)[id]);
+  const domain = `${word}.test`;
+  const address = `anna@${domain}`;
+  const projectId = await get('create_project', { name: `${word} project` }, 'project');
+  const domainId = await get('add_email_domain', { projectId, domain }, 'domain');
+  await call('verify_email_domain', { domainId });
+  const mailboxId = await get('provision_email', { domainId, localPart: 'anna', displayName: word }, 'mailbox');
+  const serviceId = await get('create_service', { projectId, name: `${word} service` }, 'service');
+  await call('deploy_service', { serviceId, env: { TITLE: word }, spec: { title: word } });
+  await call('attach_email_to_service', { mailboxId, serviceId });
+  await call('set_email_inbound_webhook', { mailboxId, url: `https://hooks.example.net/${word}` });
+  const forward = { sourceAddress: address, destinationAddress: `boss@${word}.example` };
+  const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
+  const appPassword = { mailboxId, name: `${word} phone` };
+  return {
+    ...whole,
+    projectId,
+    domainId,
+    domain,
+    mailboxId,
+    address,
+    serviceId,
+    apiKeyId: await get('create_email_api_key', { projectId, name: `${word} key`, allowedDomains: [domain] }, 'key'),
+    forwarderId: await get('set_email_forwarder', forward, 'forwarder'),
+    ...forward,
+    ...(await queueRows(world, whole.organizationId, mailboxId, word)),
+    appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
+    tokenId: await get('create_agent_token', tokenArgs, 'token'),
+  };
+}
+
+async function queueRows(
+  { store }: World,
+  organizationId: string,
+  mailboxId: string,
+  word: string,
+): Promise<{ queueId: string; heldId: string }> {
+  const sender = `anna@${word}.test`;
+  const data = Buffer.from(`From: <${sender}>\r\nTo: <to@${word}.example>\r\n\r\n${word}\r\n`);
+  const queued = async (hold: string | null): Promise<string> => {
+    const done = await store.write(submit, {
+      allowance: null,
+      trace: `trace-${word}-${hold ?? 'due'}`,
+      account: rowId('mailbox', mailboxId) ?? 0,
+      tenant: rowId('organization', organizationId) ?? 0,
+      sender,
+      smtputf8: false,
+      eightBit: false,
+      ret: '',
+      envid: '',
+      signAs: [],
+      here: [],
+      hold,
+      data: Uint8Array.from(data),
+      file: null,
+      elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
+      index: indexMessage(data),
+    });
+    const ids = done.kind === 'taken' ? done.queued : [];
+    return `que_${ids[0]}`;
+  };
+  return { queueId: await queued(null), heldId: await queued('for a look') };
+}
+
+/** Somebody who is in an organization and is not its only owner; the page on which people join is not an operation. */
+const addPerson = command(
+  'test-add-person',
+  async (tx, { organization, email }: { organization: number; email: string }, stamp): Promise<number> => {
+    const user = await insertPendingUser(tx, { email, key: email, displayName: null }, stamp);
+    await insertMember(tx, { organization, user, role: 'admin' }, stamp);
+    return user;
+  },
+);

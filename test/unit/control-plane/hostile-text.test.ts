@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operatorCaller } from '../../../src/operations/caller.ts';
+import { perform } from '../../../src/operations/perform.ts';
+import { type TextArgument, textArguments } from '../../support/operation-samples.ts';
+import { difference, rowsOf } from '../../support/rows.ts';
+import { type Tenants, twoTenants } from '../../support/tenants.ts';
+
+let tenants: Tenants;
+beforeAll(async () => {
+  tenants = await twoTenants();
+});
+afterAll(() => tenants[Symbol.asyncDispose]());
+
+const HOSTILE: Readonly<Record<string, string>> = {
+  CR: '\r',
+  LF: '\n',
+  CRLF: '\r\n',
+  NUL: '\0',
+  'U+2028': '\u2028',
+  DEL: '\x7f',
+  'a header': '\r\nBcc: x@ext.example',
+  'a lone surrogate': '\ud800',
+  '1 MB': 'x'.repeat(1_048_576),
+};
+
+/** Text that goes nowhere but into JSON again, and what says of itself why it is none. */
+const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
+  'deploy_service spec{}': ['done'],
+  'deploy_service spec{key}': ['done'],
+  // PEM has lines; what is decoded has to be a key to the last octet.
+  'register_recovery_key publicKey': ['invalid_public_key', 'conflict', 'done'],
+  'verify_recovery_key signature': ['invalid_signature', 'too_many_attempts'],
+};
+
+const every = textArguments();
+
+describe('text that would break a line, somewhere', () => {
+  test.each(every.map((one): [string, TextArgument] => [`${one.operation.name} ${one.path}`, one]))(
+    'is refused: %s',
+    async (name, { operation, args, own }) => {
+      const { a, world } = tenants;
+      const caller = operation.operatorOnly === true ? operatorCaller() : a.caller;
+      const before = await rowsOf(world.store);
+      const wrong: string[] = [];
+      for (const [what, text] of Object.entries(HOSTILE)) {
+        for (const given of new Set([text, `text${text}`, `${own(a.main)}${text}`, `${text}${own(a.main)}`])) {
+          const said = await perform(world, operation, caller, args(a.main, given));
+          const code = said.kind === 'done' ? 'done' : said.refusal.error;
+          if (code !== 'invalid_arguments' && !(OTHERWISE[name] ?? []).includes(code)) wrong.push(`${what}: ${code}`);
+        }
+      }
+      expect(wrong).toEqual([]);
+      if (name in OTHERWISE) return;
+      expect(difference(before, await rowsOf(world.store))).toEqual({ gone: [], added: [] });
+    },
+  );
+});

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { addressKey, parseAddress } from '../../../mail/message/address.ts';
+import { ownsAddress, routeFacts } from '../../../mail/store/account.ts';
+import { PAUSE_AFTER_MS } from '../../../src/domains/commands.ts';
+import { Recheck } from '../../../src/domains/recheck.ts';
+import type { Caller } from '../../../src/operations/caller.ts';
+import { addEmailDomain } from '../../../src/operations/domains/add.ts';
+import { getEmailDomain, listEmailDomains } from '../../../src/operations/domains/list.ts';
+import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
+import { listEmails } from '../../../src/operations/mailboxes/list.ts';
+import { provisionEmail } from '../../../src/operations/mailboxes/provision.ts';
+import { calls, type Calls } from '../../support/calls.ts';
+import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
+
+const HOST = 'mail.box.example';
+const HOUR = 3_600_000;
+let box: Calls;
+let zone: FakeZone;
+let owner: Caller;
+let recheck: Recheck;
+let account: number;
+
+beforeEach(async () => {
+  zone = { [`A ${HOST}`]: ['192.0.2.10'] };
+  const dns = fakeResolver(zone);
+  box = await calls({ lookNow: dns, resolver: dns, settings: { live: true, hostname: HOST } });
+  owner = await box.organization('Owner');
+  await onboard('d.example');
+  const { mailbox } = await box.done<{ mailbox: { id: string } }>(owner, provisionEmail, {
+    domain: 'd.example',
+    localPart: 'info',
+  });
+  account = Number(mailbox.id.slice(4));
+  recheck = new Recheck(box.world);
+});
+afterEach(async () => {
+  await recheck[Symbol.asyncDispose]();
+  await box[Symbol.asyncDispose]();
+});
+
+async function onboard(name: string): Promise<void> {
+  box.test.store.clock.now += 1;
+  const { records } = await box.done<{ records: { type: string; name: string; value: string; priority?: number }[] }>(
+    owner,
+    addEmailDomain,
+    { domain: name },
+  );
+  for (const { type, name: at, value, priority } of records) {
+    zone[`${type} ${at}`] = [priority === undefined ? value : `${priority} ${value}`];
+  }
+  expect(await box.done(owner, verifyEmailDomain, { domain: name })).toMatchObject({ verified: true });
+}
+
+/** Hours pass, each with a round. */
+async function pass(hours: number): Promise<void> {
+  for (let i = 0; i < hours; i++) {
+    box.test.store.clock.now += HOUR;
+    await recheck.run();
+  }
+}
+
+async function sending(): Promise<string> {
+  const address = parseAddress('info@d.example');
+  return box.world.store.read(ownsAddress, { account, keys: [address === undefined ? '' : addressKey(address)] });
+}
+
+async function shown() {
+  const { domains } = await box.done<{ domains: object[] }>(owner, listEmailDomains);
+  const { domain } = await box.done<{ domain: object }>(owner, getEmailDomain, { domain: 'd.example' });
+  const { mailboxes } = await box.done<{ mailboxes: object[] }>(owner, listEmails);
+  return [...domains, domain, ...mailboxes];
+}
+
+test('wrong records for three days pause sending, receiving goes on, and every listing says so', async () => {
+  const mx = zone['MX d.example'] ?? [];
+  zone['MX d.example'] = ['10 mx.other.example'];
+  await pass(25);
+  expect(await box.done(owner, getEmailDomain, { domain: 'd.example' })).toMatchObject({
+    domain: {
+      status: 'verified',
+      sendingPaused: false,
+      failingSince: expect.any(String),
+      checks: { inboundMx: { status: 'fail' } },
+    },
+  });
+  await pass(PAUSE_AFTER_MS / HOUR - 1);
+  expect(await sending()).toBe('own');
+  await pass(26);
+  expect(await sending()).toBe('paused');
+  for (const one of await shown()) expect(one).toMatchObject({ sendingPaused: true });
+  const route = { domain: 'd.example', keys: ['info@d.example'], postmaster: false };
+  expect(await box.world.store.read(routeFacts, route)).toMatchObject({ domain: 'verified', account });
+
+  zone['MX d.example'] = mx;
+  await pass(25);
+  expect(await sending()).toBe('own');
+  for (const one of await shown()) expect(one).toMatchObject({ sendingPaused: false });
+  expect(await box.rows('SELECT failing_since FROM domain_setup')).toEqual([{ failing_since: null }]);
+});
+
+test('verifying by hand resumes at once', async () => {
+  const mx = zone['MX d.example'] ?? [];
+  zone['MX d.example'] = [];
+  await pass(100);
+  expect(await sending()).toBe('paused');
+  zone['MX d.example'] = mx;
+  expect(await box.done(owner, verifyEmailDomain, { domain: 'd.example' })).toMatchObject({
+    verified: true,
+    changed: true,
+    domain: { sendingPaused: false, failingSince: null },
+  });
+  expect(await sending()).toBe('own');
+});
+
+test('a DNS that does not answer for weeks changes nothing', async () => {
+  for (const key of Object.keys(zone)) zone[key] = 'trouble';
+  await pass(24 * 21);
+  expect(await sending()).toBe('own');
+  expect(await box.rows('SELECT failing_since FROM domain_setup')).toEqual([{ failing_since: null }]);
+});
+
+test('a failure that passes in between begins the three days anew', async () => {
+  const mx = zone['MX d.example'] ?? [];
+  for (let i = 0; i < 4; i++) {
+    zone['MX d.example'] = [];
+    await pass(50);
+    zone['MX d.example'] = mx;
+    await pass(26);
+  }
+  expect(await sending()).toBe('own');
+});
+
+test('each domain is looked at once a day, the one that waits longest first, one a round', async () => {
+  for (const name of ['a.example', 'b.example', 'c.example']) await onboard(name);
+  const { asked } = box.world.lookNow as ReturnType<typeof fakeResolver>;
+  asked.length = 0;
+  await recheck.run();
+  expect(asked).toEqual([]);
+  box.test.store.clock.now += 25 * HOUR;
+  for (let round = 0; round < 8; round++) await recheck.run();
+  const looked = asked.filter((one) => one.startsWith('MX ')).map((one) => one.slice(3));
+  expect(looked).toEqual(['d.example', 'a.example', 'b.example', 'c.example']);
+});
+
+test('a domain that was never proved is not looked at', async () => {
+  await box.done(owner, addEmailDomain, { domain: 'claimed.example' });
+  const { asked } = box.world.lookNow as ReturnType<typeof fakeResolver>;
+  asked.length = 0;
+  await pass(50);
+  expect(asked.filter((one) => one.includes('claimed'))).toEqual([]);
+});

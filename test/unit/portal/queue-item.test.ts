@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { send } from '../../../mail/delivery/submit.ts';
+import { indexMessage } from '../../../mail/message/indexer.ts';
+import { command } from '../../../mail/store/engine/types.ts';
+import { operatorCaller } from '../../../src/operations/caller.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
+import { perform } from '../../../src/operations/perform.ts';
+import { letterTo } from '../../support/people.ts';
+import { testWorld, type TestWorld } from '../../support/world.ts';
+
+const queueMail = command(
+  'test-send',
+  async (tx, input: { tenant: number; data: Uint8Array }, stamp): Promise<void> => {
+    const outgoing = { ...letterTo('to@remote.example'), ...input, index: indexMessage(input.data) };
+    await send(tx, outgoing, stamp);
+  },
+);
+
+let box: TestWorld;
+beforeEach(async () => {
+  box = await testWorld({}, [queueMail]);
+});
+afterEach(() => box[Symbol.asyncDispose]());
+
+async function read(lines: readonly string[], tenant = 1) {
+  const data = Uint8Array.from(Buffer.from(lines.join('\r\n')));
+  await box.world.store.write(queueMail, { tenant, data });
+  const operation = findOperation('get_queue_item') ?? expect.fail();
+  return perform(box.world, operation, operatorCaller(), { queueId: 'que_1' });
+}
+
+const messageOf = (done: Awaited<ReturnType<typeof read>>) =>
+  done.kind === 'done' ? (done.result['message'] as Record<string, unknown>) : expect.fail(done.refusal.message);
+
+test('plain text is shown before HTML, decoded, with the header as people read it', async () => {
+  const done = await read([
+    'From: =?utf-8?q?J=C3=BCrgen?= <a@box.test>',
+    'To: to@remote.example',
+    'Subject: =?utf-8?b?R3LDvMOfZQ==?=',
+    'Content-Type: multipart/mixed; boundary=m',
+    '',
+    '--m',
+    'Content-Type: multipart/alternative; boundary=a',
+    '',
+    '--a',
+    'Content-Type: text/html',
+    '',
+    '<p>rich</p>',
+    '--a',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: quoted-printable',
+    '',
+    'Hall=C3=B6=',
+    ' Welt',
+    '--a--',
+    '--m',
+    'Content-Type: application/pdf; name="plan.pdf"',
+    'Content-Disposition: attachment',
+    '',
+    'x',
+    '--m--',
+    '',
+  ]);
+  expect(messageOf(done)).toMatchObject({
+    from: 'Jürgen <a@box.test>',
+    subject: 'Grüße',
+    text: 'Hallö Welt',
+    truncated: false,
+    attachments: [{ filename: 'plan.pdf', contentType: 'application/pdf' }],
+  });
+});
+
+test('HTML alone is shown without its markup, and a long text is cut and says so', async () => {
+  const done = await read(['Content-Type: text/html', '', `<style>p{}</style><p>a &amp; b</p>${'x'.repeat(30_000)}`]);
+  const { text, truncated } = messageOf(done);
+  expect([String(text).slice(0, 8).trim(), String(text).length, truncated]).toEqual(['a & b xx', 20_000, true]);
+});
+
+test('the mail of another organization is not there', async () => {
+  expect(await read(['Subject: secret', '', 'secret'], 2)).toMatchObject({
+    kind: 'refused',
+    refusal: { error: 'not_found', resource: 'queue item' },
+  });
+});

@@ -1,0 +1,176 @@
+import { ImapFlow } from 'imapflow';
+import { createTransport } from 'nodemailer';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Box, startBox } from '../support/box.ts';
+import { type DnsServer, dnsServer } from '../support/dns-server.ts';
+import { tool } from '../support/mcp.ts';
+import { type ScriptedServer, scriptedServer } from '../support/scripted-smtp.ts';
+
+let remote: ScriptedServer;
+let dns: DnsServer;
+let box: Box;
+let base: string;
+let token: string;
+const passwords = new Map<string, string>();
+
+beforeAll(async () => {
+  remote = await scriptedServer({
+    rcpt: (line) => (line.includes('nobody@') ? '550 5.1.1 nobody here has that name' : undefined),
+  });
+  dns = await dnsServer({ 'MX remote.example': ['10 mx.remote.example'], 'A mx.remote.example': ['127.0.0.1'] });
+  const settings = { RESOLVERS: dns.address, OUTBOUND_PORT: String(remote.port), EXEMPT_NETWORKS: '127.0.0.0/8' };
+  box = await startBox({ hostname: 'mail.home.example', settings });
+  base = `http://127.0.0.1:${box.port('http')}`;
+  // The operator's word stands for the DNS; the domain is the operator's organization's.
+  await box.ask('add_domain', { domain: 'home.example' });
+  token = String(
+    ((await box.ask('create_agent_token', { name: 'test', actions: ['read', 'manage'] })) as { secret: string }).secret,
+  );
+  for (const local of ['me', 'quiet', 'other']) {
+    const made = (await box.ask('add_mailbox', { address: `${local}@home.example` })) as { password: string };
+    passwords.set(local, made.password);
+  }
+});
+afterAll(async () => {
+  for (const one of [box, dns, remote]) await one[Symbol.asyncDispose]();
+});
+beforeEach(() => remote.mails.splice(0));
+
+async function forward(source: string, destination: string, keepLocalCopy?: boolean) {
+  const args = { sourceAddress: source, destinationAddress: destination, keepLocalCopy };
+  return tool(base, 'set_email_forwarder', args, token);
+}
+
+async function deliver(
+  to: string,
+  subject: string,
+  more: { from?: string; headers?: Record<string, string> } = {},
+): Promise<string> {
+  const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
+  const envelope = { from: more.from ?? 'author@elsewhere.example', to };
+  const mail = { from: 'Author <author@elsewhere.example>', to, subject, text: 'Hello', headers: more.headers ?? {} };
+  return transport.sendMail({ ...mail, envelope }).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  );
+}
+
+async function subjects(local: string): Promise<(string | undefined)[]> {
+  const auth = { user: `${local}@home.example`, pass: passwords.get(local) ?? '' };
+  const tls = { rejectUnauthorized: false };
+  const client = new ImapFlow({ host: '127.0.0.1', port: box.port('imaps'), secure: true, auth, tls, logger: false });
+  await client.connect();
+  const { exists } = await client.mailboxOpen('INBOX');
+  const all: (string | undefined)[] = [];
+  if (exists > 0) for await (const one of client.fetch('1:*', { envelope: true })) all.push(one.envelope?.subject);
+  await client.logout();
+  return all;
+}
+
+describe('the four rules', () => {
+  test('a mailbox keeps its copy and a copy goes on, from its author, with a sender of ours', async () => {
+    await forward('me@home.example', 'me@remote.example');
+    expect(await deliver('me@home.example', 'both')).toBe('accepted');
+    const [mail] = await remote.received(1);
+    expect(await subjects('me')).toContain('both');
+    const raw = mail?.raw.toString('latin1') ?? '';
+    expect(raw).toContain('From: Author <author@elsewhere.example>');
+    expect(raw).toMatch(/^DKIM-Signature: [^]*d=home\.example/m);
+    expect(raw).toContain('X-Forwarded-For: me@home.example');
+    expect(mail?.from).toMatch(/^<?SRS0=[a-z2-7]{10}=[a-z2-7]{2}=elsewhere\.example=author@home\.example/i);
+  });
+
+  test('an address without a mailbox only forwards, to all its destinations', async () => {
+    await forward('sales@home.example', 'one@remote.example');
+    await forward('sales@home.example', 'two@remote.example');
+    expect(await deliver('sales+spring@home.example', 'on')).toBe('accepted');
+    const mails = await remote.received(2);
+    expect(
+      mails
+        .map((mail) => mail.to.join())
+        .toSorted()
+        .join(' '),
+    ).toMatch(/one@remote\.example.*two@remote\.example/);
+  });
+
+  test('one that keeps no copy does so only when the forward fails for good', async () => {
+    await forward('quiet@home.example', 'quiet@remote.example', false);
+    await deliver('quiet@home.example', 'gone on');
+    await remote.received(1);
+    expect(await subjects('quiet')).toEqual([]);
+    await tool(
+      base,
+      'remove_email_forwarder',
+      { sourceAddress: 'quiet@home.example', destinationAddress: 'quiet@remote.example' },
+      token,
+    );
+    await forward('quiet@home.example', 'nobody@remote.example', false);
+    await deliver('quiet@home.example', 'came back');
+    await expect.poll(() => subjects('quiet'), { timeout: 15_000 }).toEqual(['came back']);
+  });
+
+  test('forwards inside the box are followed to their end, and circles end', async () => {
+    await forward('team@home.example', 'other@home.example');
+    expect(await forward('other@home.example', 'team@home.example')).toMatchObject({
+      status: 409,
+      body: { error: 'forwarder_loop' },
+    });
+    await deliver('team@home.example', 'inside');
+    expect(await subjects('other')).toEqual(['inside']);
+  });
+});
+
+describe('what stays', () => {
+  test.each([
+    ['a reply of a program', { 'Auto-Submitted': 'auto-replied' }],
+    ['a report', { 'Content-Type': 'multipart/report; boundary=x' }],
+    ['junk', { Precedence: 'junk' }],
+  ])('%s is in the mailbox, and goes nowhere', async (what, headers) => {
+    expect(await deliver('me@home.example', what, { headers })).toBe('accepted');
+    expect(await subjects('me')).toContain(what);
+    await deliver('me@home.example', 'a letter after it');
+    const mails = await remote.received(1);
+    expect(mails.map((mail) => mail.raw.toString()).join()).not.toContain(`Subject: ${what}`);
+  });
+
+  test('is refused where there is no mailbox for it', async () => {
+    const said = await deliver('sales@home.example', 'automatic', { headers: { 'Auto-Submitted': 'auto-replied' } });
+    expect(said).toMatch(/550.*only forwarded/);
+  });
+
+  test('what was forwarded from here and comes back is not forwarded again', async () => {
+    await deliver('me@home.example', 'round');
+    const [mail] = await remote.received(1);
+    const raw = mail?.raw ?? '';
+    remote.mails.splice(0);
+    const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
+    await transport.sendMail({ envelope: { from: 'reflector@remote.example', to: 'me@home.example' }, raw });
+    expect((await subjects('me')).filter((one) => one === 'round')).toHaveLength(2);
+    await deliver('me@home.example', 'and on');
+    const [next] = await remote.received(1);
+    expect(next?.raw.toString()).toContain('Subject: and on');
+  });
+});
+
+test('a report to a rewritten sender finds who wrote; a forged one, and a letter, find nobody', async () => {
+  await deliver('me@home.example', 'to be bounced', { from: 'writer@remote.example' });
+  const [mail] = await remote.received(1);
+  const sender = mail?.from.replace(/[<>]/g, '').split(' ')[0] ?? '';
+  remote.mails.splice(0);
+  const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
+  const report = (from: string, to: string) =>
+    transport
+      .sendMail({
+        envelope: { from, to },
+        raw: 'From: mailer-daemon@remote.example\r\nSubject: failed\r\n\r\nIt failed\r\n',
+      })
+      .then(
+        () => 'accepted',
+        (error: Error) => error.message,
+      );
+  expect(await report('', sender)).toBe('accepted');
+  const [back] = await remote.received(1);
+  expect(back?.to.join()).toContain('writer@remote.example');
+  expect(await report('spammer@remote.example', sender)).toMatch(/550/);
+  expect(await report('', sender.replace('writer', 'victim'))).toMatch(/550/);
+});

@@ -17,6 +17,8 @@ const none = (): Args => ({});
 const domain = ({ domainId }: Things): Args => ({ domainId });
 const mailbox = ({ mailboxId }: Things): Args => ({ mailboxId });
 const service = ({ serviceId }: Things): Args => ({ serviceId });
+/** The first message of its mailbox, if there were one. */
+const messageOf = ({ mailboxId }: Things): string => `msg_${(Number(mailboxId.slice(4)) % 1_000_000) * 2 ** 32 + 1}`;
 const ofOrganization = ({ organizationId }: Things): Args => ({ organizationId });
 const inProject = ({ projectId }: Things): Args => ({ projectId });
 const waiting = ({ queueId }: Things): Args => ({ queueId });
@@ -62,6 +64,12 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   set_email_inbound_webhook: ({ mailboxId }) => ({ mailboxId, url: 'https://hooks.example.net/in' }),
   get_email_inbound_webhook: mailbox,
   remove_email_inbound_webhook: mailbox,
+  test_inbound_webhook: mailbox,
+  list_webhook_deliveries: mailbox,
+  replay_webhook_delivery: (of) => ({ mailboxId: of.mailboxId, messageId: messageOf(of) }),
+  list_suppressions: none,
+  add_suppression: () => ({ address: `${fresh()}@gone.example` }),
+  remove_suppression: () => ({ address: 'gone@gone.example' }),
   set_email_forwarder: ({ sourceAddress }) => ({ sourceAddress, destinationAddress: `${fresh()}@else.example` }),
   list_email_forwarders: ({ sourceAddress }) => ({ sourceAddress }),
   remove_email_forwarder: ({ forwarderId }) => ({ forwarderId }),
@@ -131,6 +139,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
+  messageId: (of) => messageOf(of),
   appPasswordId: (of) => of.appPasswordId,
 };
 
@@ -138,6 +147,8 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
 const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
   // A new name: another organization's claim of it neither blocks nor captures.
   domain: ['add_email_domain'],
+  // Anybody's.
+  address: ['add_suppression', 'remove_suppression'],
   // Mail may be forwarded to anybody.
   destinationAddress: ['set_email_forwarder'],
 };

@@ -3,7 +3,7 @@ import { addressKey, parseAddress } from '../../../mail/message/address.ts';
 import { addSuppression, listSuppressions, removeSuppression } from '../../../mail/store/suppression.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
-import { isoOf, nextCursor } from '../schemas.ts';
+import { isoOf, Line, nextCursor } from '../schemas.ts';
 
 const Shown = z.object({
   address: z.string(),
@@ -22,7 +22,7 @@ export const listSuppressionsOf = operation({
     'Lists addresses that the send API of this organization writes to no more, with the reason and what it was learnt from. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
-    cursor: z.string().max(320).optional(),
+    cursor: Line(1, 320).optional(),
     limit: z.number().int().min(1).max(100).default(25),
   }),
   output: z.object({ suppressions: z.array(Shown), nextCursor }),

@@ -3,12 +3,12 @@ import { announceAgain } from '../../../mail/store/arrival.ts';
 import { publicId } from '../../ids.ts';
 import { type DeliveryLine, listWebhookAttempts, webhookTarget } from '../../webhooks/commands.ts';
 import { newestEmail } from '../../webhooks/newest-query.ts';
+import { Which } from '../mailboxes/shown.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { isoOf, nextCursor } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
 
-const Mailbox = { mailboxId: z.string().max(40).optional(), address: z.string().max(320).optional() };
 const Delivery = z.object({
   attemptId: z.string(),
   deliveryId: z.string(),
@@ -32,7 +32,7 @@ export const listWebhookDeliveries = operation({
     'Lists the attempts to tell the webhook of a mailbox, newest first, with status and how the answer begins, which the receiver wrote. Changes nothing.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
   input: z.strictObject({
-    ...Mailbox,
+    ...Which,
     cursor: z
       .string()
       .regex(/^\d{1,15}$/)
@@ -73,7 +73,7 @@ export const replayWebhookDelivery = operation({
   description:
     'Sends email.inbound of one stored message of a mailbox to its webhook once more, under a new delivery id; messageId as list_webhook_deliveries gives it.',
   hints: { openWorld: true },
-  input: z.strictObject({ ...Mailbox, messageId: z.string().regex(/^msg_[1-9]\d{0,15}$/, 'looks like msg_12') }),
+  input: z.strictObject({ ...Which, messageId: z.string().regex(/^msg_[1-9]\d{0,15}$/, 'looks like msg_12') }),
   output: z.object({ deliveryId: z.string() }),
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/webhook/deliveries' },
   async run(call, { messageId, ...which }) {
@@ -91,7 +91,7 @@ export const testInboundWebhook = operation({
   description:
     'Sends email.inbound of the newest message of a mailbox to its webhook; list_webhook_deliveries then says how it went.',
   hints: { openWorld: true },
-  input: z.strictObject(Mailbox),
+  input: z.strictObject(Which),
   output: z.object({ deliveryId: z.string() }),
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/webhook/test' },
   async run(call, which) {

@@ -100,6 +100,7 @@ async function useEverything(organizationId: string): Promise<Things> {
   return {
     ...forward,
     organizationId,
+    slug: 'secretive',
     activeKeyId,
     domainId,
     mailboxId,

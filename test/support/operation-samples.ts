@@ -95,8 +95,13 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   create_agent_token: ({ mailboxId }) => ({ name: fresh(), actions: ['read'], mailboxIds: [mailboxId] }),
   revoke_agent_token: ({ tokenId }) => ({ tokenId }),
   list_audit_events: () => ({ verify: true }),
+  get_usage: none,
+  get_appliance_status: none,
+  get_tls_status: none,
+  search_docs: () => ({ query: 'mailbox' }),
   list_organizations: none,
   freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
+  remove_organization: ({ organizationId, slug }) => ({ targetOrganizationId: organizationId, confirm: slug }),
   unfreeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
 };
 

@@ -17,6 +17,7 @@ import { type TestWorld, testWorld } from './world.ts';
 /** What one project of an organization holds, under the names by which operations take it. */
 export interface Things {
   organizationId: string;
+  slug: string;
   projectId: string;
   domainId: string;
   domain: string;
@@ -130,6 +131,7 @@ async function makeTenant(world: World, word: string): Promise<Tenant> {
   const caller = await callerOf(world, secret);
   const call = (name: string, args: object): Promise<Result> => done(world, name, args, caller);
   const organizationId = String((made['organization'] as Result)['id']);
+  const slug = String((made['organization'] as Result)['slug']);
   const organization = rowId('organization', organizationId) ?? 0;
   const user = await world.store.write(addPerson, { organization, email: `admin@${word}-home.test` });
   const active = await recoveryKey(call, `${word} first key`);
@@ -137,6 +139,7 @@ async function makeTenant(world: World, word: string): Promise<Tenant> {
   const pending = await recoveryKey(call, `${word} second key`);
   const whole = {
     organizationId,
+    slug,
     userId: `usr_${user}`,
     activeKeyId: active.keyId,
     pendingKeyId: pending.keyId,
@@ -161,7 +164,7 @@ export function spki(key: KeyObject): string {
   return key.export({ format: 'der', type: 'spki' }).toString('base64');
 }
 
-type Whole = Pick<Things, 'organizationId' | 'userId' | 'activeKeyId' | 'pendingKeyId' | 'pendingSignature'>;
+type Whole = Pick<Things, 'organizationId' | 'slug' | 'userId' | 'activeKeyId' | 'pendingKeyId' | 'pendingSignature'>;
 
 async function makeThings(
   world: World,

@@ -7,7 +7,7 @@ import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { listServices } from '../../services/queries.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id } from '../schemas.ts';
+import { Id, Line } from '../schemas.ts';
 
 export const removeWholeOrganization = operation({
   name: 'remove_organization',
@@ -19,7 +19,7 @@ export const removeWholeOrganization = operation({
   description:
     'For the operator: removes an organization with everything that it has, all stored mail included; there is no undo. confirm must be its slug. Its audit log stays.',
   hints: { destructive: true },
-  input: z.strictObject({ targetOrganizationId: Id('organization'), confirm: z.string().max(100) }),
+  input: z.strictObject({ targetOrganizationId: Id('organization'), confirm: Line(1, 100) }),
   output: z.object({ removed: z.literal(true), organizationId: z.string() }),
   async run(call, { targetOrganizationId, confirm }) {
     const id = rowId('organization', targetOrganizationId) ?? notFound('organization');

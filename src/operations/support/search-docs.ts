@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { operation } from '../operation.ts';
+import { Line } from '../schemas.ts';
 
 const DOCS = new URL('../../../docs/', import.meta.url);
 const LONGEST = 1_500;
@@ -21,7 +22,7 @@ export const searchDocs = operation({
   action: 'read',
   description: "Finds sections of this server's own documentation by words. Changes nothing.",
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ query: z.string().min(1).max(200), limit: z.number().int().min(1).max(10).default(3) }),
+  input: z.strictObject({ query: Line(1, 200), limit: z.number().int().min(1).max(10).default(3) }),
   output: z.object({
     sections: z.array(z.object({ document: z.string(), heading: z.string(), text: z.string() })),
   }),

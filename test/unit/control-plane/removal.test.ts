@@ -45,7 +45,17 @@ test('a removed organization leaves nothing but its audit rows', async () => {
   const after = rowsOf(store.dataDir);
   const left = Object.keys(after).filter((table) => after[table] !== before[table]);
   // The gone account is emptied by housekeeping; the claim mail and what was counted belong to the box.
-  expect(left.toSorted()).toEqual(['account', 'audit', 'blob', 'hit', 'journal', 'mailbox', 'queue', 'submission']);
+  expect(left.toSorted()).toEqual([
+    'account',
+    'audit',
+    'blob',
+    'hit',
+    'journal',
+    'mailbox',
+    'queue',
+    'setting',
+    'submission',
+  ]);
 });
 
 function rowsOf(dataDir: string): Record<string, number> {

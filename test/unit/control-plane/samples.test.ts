@@ -17,9 +17,7 @@ const rank = (one: Operation): number => LAST.indexOf(one.name) + (one.hints.des
 /** Operations that a good call does not end with success here. */
 const REFUSED: Readonly<Record<string, string>> = {
   apply_managed_dns: 'unavailable',
-  list_organizations: 'out_of_scope',
-  freeze_organization: 'out_of_scope',
-  unfreeze_organization: 'out_of_scope',
+  ...Object.fromEntries(EVERYTHING.filter((one) => one.operatorOnly === true).map((one) => [one.name, 'out_of_scope'])),
 };
 
 /** Without these, a matrix that finds everything refused would find it for another reason. */

@@ -4,6 +4,8 @@ import { type Asked, go, send, visitorOf } from './door.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 
+const EXAMPLE = 'create_account_and_claim_link {"ownerEmail": "you@example.com", "organizationName": "Acme"}';
+
 /** `/`: where one belongs, or for strangers what this is. */
 export async function frontPage(asked: Asked): Promise<FastifyReply> {
   const visitor = await visitorOf(asked);
@@ -22,9 +24,7 @@ export async function frontPage(asked: Asked): Promise<FastifyReply> {
     <section>
       <h2>For agents</h2>
       <p class="soft">The endpoint is <code>${base}/mcp</code>. One call makes an organization and a token:</p>
-      <p class="copy fold">
-        create_account_and_claim_link {"ownerEmail": "you@example.com", "organizationName": "Acme"}
-      </p>
+      <pre class="copy fold">${EXAMPLE}</pre>
       <p class="small soft">Its owner gets a claim link by mail and takes it over here.</p>
     </section>
     <section>

@@ -46,17 +46,21 @@ export const organizations: Page = {
 function lineTable(visit: Visit, all: readonly Line[]): Part {
   return table(
     'Organizations',
-    ['Name', 'State', 'Domains', 'Mailboxes', 'Stored', 'Last used', ''],
+    ['Name', 'State', 'Size', 'Last used', ''],
     all.map((one) => [
       [one.name, html` <span class="soft"><code>${one.id}</code> since ${day(one.createdAt)}</span>`],
       state(one),
-      one.domains,
-      one.mailboxes,
-      bytes(one.usedBytes),
+      size(one),
       one.lastUsedAt === null ? html`<span>never</span>` : day(one.lastUsedAt),
       one.origin !== 'operator' && can(visit, 'freeze_organization') && steer(visit, one),
     ]),
   );
+}
+
+function size({ domains, mailboxes, usedBytes }: Line): Part {
+  const counted = (count: number, name: string, more: string): string => `${count} ${count === 1 ? name : more}`;
+  const what = `${counted(domains, 'domain', 'domains')}, ${counted(mailboxes, 'mailbox', 'mailboxes')}`;
+  return [what, html` <span class="soft">${bytes(usedBytes)}</span>`];
 }
 
 function state({ frozen, claimed, origin }: Line): Part {

@@ -50,21 +50,22 @@ const LOCAL = html`<div class="note">
 function queueTable(visit: Visit, all: readonly Item[]): Part {
   return table(
     'Queue',
-    ['To', 'From', 'State', 'Since', ''],
+    ['To', 'From', 'State', ''],
     all.map((one) => [
       html`<a href="${visit.base}/queue/${one.queueId}">${address(one.to)}</a>`,
       [one.from === '' ? 'a bounce' : address(one.from), html` <span class="soft">${bytes(one.bytes)}</span>`],
       [
         one.state === 'held' ? tag('held', 'warn') : tag(one.attempts === 0 ? 'waiting' : 'tried again soon'),
         html` <span class="soft">${one.explanation}</span>`,
-      ],
-      [
-        moment(one.queuedAt),
-        one.nextAttemptAt !== null && html` <span class="soft">next try ${moment(one.nextAttemptAt)}</span>`,
+        html` <span class="soft">Since ${moment(one.queuedAt)}${next(one)}</span>`,
       ],
       steering(visit, one),
     ]),
   );
+}
+
+function next({ nextAttemptAt }: Item): Part {
+  return nextAttemptAt !== null && [', next try ', moment(nextAttemptAt)];
 }
 
 export function steering(visit: Visit, { queueId, state, to }: Item): Part {

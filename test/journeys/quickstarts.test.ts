@@ -16,13 +16,11 @@ function commandsOf(document: string): string[] {
 }
 
 /** Runs a document's commands from a directory that has only the command; answers what each block printed. */
-async function follow(document: string, box: Box): Promise<string[]> {
+async function follow(document: string, box: Box, before: readonly string[] = []): Promise<string[]> {
   await using dir = await mkdtempDisposable(join(tmpdir(), 'quickstart-'));
   symlinkSync(join(ROOT, 'bin'), join(dir.path, 'bin'));
   const mark = '\u0001';
-  const script = commandsOf(document)
-    .map((block) => `${block}printf '${mark}'`)
-    .join('\n');
+  const script = [...before, ...commandsOf(document)].map((block) => `${block}printf '${mark}'`).join('\n');
   const env = { ...box.env, BASE: `http://127.0.0.1:${box.port('http')}` };
   const { status, stdout, stderr } = spawnSync('/bin/sh', ['-eu'], {
     cwd: dir.path,
@@ -32,7 +30,7 @@ async function follow(document: string, box: Box): Promise<string[]> {
     timeout: 100_000,
   });
   expect(`${status} ${stderr}`, stdout).toBe('0 ');
-  return stdout.split(mark).slice(0, -1);
+  return stdout.split(mark).slice(before.length, -1);
 }
 
 /** The block in which a text stands. */
@@ -90,4 +88,17 @@ test('every quickstart has commands, and links to what is there', () => {
     const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map((link) => link[1] ?? '');
     expect(links.filter((path) => !existsSync(join(ROOT, 'docs', path)))).toEqual([]);
   }
+});
+
+test.skipIf(!TOOLS)('the page on sending, webhooks and forwards', { timeout: 120_000 }, async () => {
+  await using box = await startBox();
+  const start = commandsOf('quickstart-agent.md');
+  const before = start.slice(0, start.findIndex((block) => block.includes('reveal_email_credentials')) + 1);
+  const printed = await follow('sending.md', box, before);
+  const said = (text: string): string => blockWith(commandsOf('sending.md'), printed, text);
+  expect(said('api/email/send"')).toContain('"rcptTo":["hello@agent.test","you@example.org"]');
+  expect(said('/events')).toMatch(/"state":"delivered"[^]*"state":"held"[^]*"event":"submitted"/);
+  expect(said('add_suppression')).toMatch(/"suppressed":true[^]*recipient_blocked[^]*"removed":true/);
+  expect(said('set_email_inbound_webhook')).toMatch(/"signingSecret":"whsec_[^]*"consecutiveFailures":0/);
+  expect(said('set_email_forwarder')).toMatch(/"mode":"local_and_relay"[^]*"mode":"forward_only"/);
 });

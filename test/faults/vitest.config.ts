@@ -8,7 +8,7 @@ export default defineConfig({
     pool: 'forks',
     // One at a time: starts are measured, and some tests keep both cores busy by themselves.
     maxWorkers: 1,
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 60_000,
   },
 });

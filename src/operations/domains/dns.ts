@@ -110,7 +110,7 @@ export const applyManagedDns = operation({
     const info = await domainOf(call, which);
     const { hostname, ports } = call.settings;
     if (ports.dns === undefined) {
-      refuse('unavailable', 'The DNS of this server is off: the operator turns it on with MAILSTEAD_DNS_PORT.');
+      refuse('conflict', 'The DNS of this server is off: the operator turns it on with MAILSTEAD_DNS_PORT.');
     }
     const { managed, observed } = await manage(lookContext(call, info.name), info);
     const wantedNameServers = [hostname, ownServer(info.id, hostname)];

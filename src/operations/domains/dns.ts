@@ -75,7 +75,10 @@ export const checkDnsRecord = operation({
         resource: 'record',
       });
     }
-    const [{ observed }, now] = await Promise.all([nameServersOf(call, info), seenNow(call, info)]);
+    const [{ observed }, now] = await Promise.all([
+      nameServersOf(call, { ...info, managed: false }),
+      seenNow(call, info),
+    ]);
     const record = now.find(fits) ?? records.find(fits);
     if (record === undefined) throw new Error('a record was there and is not');
     return { record, nameServers: observed };
@@ -113,10 +116,10 @@ export const applyManagedDns = operation({
       refuse('unavailable', 'The DNS of this server is off: the operator turns it on with MAILSTEAD_DNS_PORT.');
     }
     const { managed, observed } = await manage(lookContext(call, info.name), info);
-    const wantedNameServers = [hostname, ownServer(info.id, hostname)];
+    const wantedNameServers = [ownServer(info.id, hostname), hostname];
     const next = managed
       ? 'This server answers for the domain: call verify_email_domain.'
-      : `Set the NS records of ${info.name} to ${wantedNameServers.join(' or ')} at its registrar, then call this again.`;
+      : `Set the name server of ${info.name} to ${wantedNameServers[0]} at its registrar, with ${hostname} as the second one where it wants two; then call this again.`;
     return { domain: info.name, managed, nameServers: observed, wantedNameServers, next };
   },
 });

@@ -113,11 +113,11 @@ function namesOf(found: Lookup<string>): readonly string[] | undefined {
 export async function manage(
   context: Pick<LookContext, 'store' | 'settings' | 'lookNow' | 'parents' | 'write'>,
   domain: Pick<DomainInfo, 'id' | 'name'>,
-): Promise<{ managed: boolean; observed: string[] }> {
+): Promise<NameServers & { managed: boolean }> {
   const before = (await context.store.read(domainSetup, { domain: domain.id }))?.delegation ?? 'none';
   const managed = before !== 'none';
   const { delegation, observed } = await nameServersOf(context, { ...domain, managed });
-  if (delegation === undefined || delegation === before) return { managed, observed };
+  if (delegation === undefined || delegation === before) return { managed, delegation, observed };
   const { kind } = await context.write(setManaged, { id: domain.id, delegation });
-  return { managed: kind === 'managed', observed };
+  return { managed: kind === 'managed', delegation, observed };
 }

@@ -310,6 +310,26 @@ describe('what the zone above says', () => {
     expect(told).toMatchObject({ managed: false, wantedNameServers: [own, HOST] });
     expect(told['next']).toContain(`Set the name server of led.example to ${own}`);
   });
+
+  test('and what is to be done is told by what was seen', async () => {
+    const next = async (who: Caller) => (await apply(who, 'led.example'))['next'];
+    const own = ownServer(idOf(await add(owner, 'led.example')), HOST);
+    const set = `Set the name server of led.example to ${own} at its registrar`;
+    expect(await next(owner)).toMatch(new RegExp(`^${set}`));
+    zone['NS led.example'] = 'trouble';
+    expect(await next(owner)).toMatch(/^The DNS did not say where led\.example leads/);
+    const other = await box.organization('Other');
+    const theirs = await add(other, 'led.example');
+    above['led.example'] = [HOST];
+    expect(await next(owner)).toBe(
+      `${HOST} alone does not say whose claim is meant. ${set}, with ${HOST} as the second one where it wants two; then call this again.`,
+    );
+    above['led.example'] = [own];
+    await box.run('UPDATE domain SET state = 1 WHERE id = ?', idOf(theirs));
+    expect(await next(owner)).toMatch(/^led\.example was verified by another organization/);
+    await box.run('UPDATE domain SET state = 0 WHERE id = ?', idOf(theirs));
+    expect(await next(owner)).toMatch(/^This server answers for the domain/);
+  });
 });
 
 describe('keys that change', () => {

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import type { Resolver } from '../mail/dns/lookup.ts';
+import { isPublicAddress } from '../mail/dns/public-address.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
 import type { ImapLimits } from '../mail/imap/limits.ts';
 import { startImap } from '../mail/imap/server.ts';
@@ -23,8 +24,10 @@ import { getSetting, setSetting } from '../mail/store/setting.ts';
 import { MailStore } from '../mail/store/store.ts';
 import { startControl } from './control/server.ts';
 import { StoredCredentials } from './credentials.ts';
+import { askServer } from './dns/ask.ts';
 import { type DnsServer, startDns } from './dns/server.ts';
 import { SigningKeys } from './domains/domains.ts';
+import { type AskParents, parentsOf } from './domains/parents.ts';
 import { Recheck } from './domains/recheck.ts';
 import { boxZones } from './domains/zones.ts';
 import { httpDoors } from './http/doors.ts';
@@ -58,6 +61,8 @@ export interface Surroundings {
   keepFree?: number;
   /** Other limits of the IMAP door than its own, for measuring. */
   imapLimits?: Partial<ImapLimits>;
+  /** Where other people's name servers listen when it is not port 53, for tests. */
+  nameServerPort?: number;
 }
 
 /** Ports that were really opened; 0 in the settings takes a free one. */
@@ -84,6 +89,7 @@ interface Inside extends Surroundings {
   resolver: Resolver;
   /** Remembers nothing. */
   lookNow: Resolver;
+  parents: AskParents;
   lastUsed: LastUsed;
   /** Networks that limits do not count. */
   exempt: (ip: string) => boolean;
@@ -171,6 +177,7 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
   );
   const resolver = createResolver({ servers });
   const lookNow = createResolver({ servers, remember: false, timeoutMs: 3000 });
+  const parents = openParents(around, lookNow);
   const lastUsed = stack.use(new LastUsed(store));
   return {
     ...around,
@@ -182,6 +189,7 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
     keys,
     resolver,
     lookNow,
+    parents,
     lastUsed,
     exempt,
     hold,
@@ -289,6 +297,15 @@ function openDns({ settings, store, resolver, metrics, log }: Inside): Promise<D
   const { dns: port } = settings.ports;
   if (port === undefined) return undefined;
   return startDns({ hosts, port, find: boxZones(store, resolver, settings.hostname), log, meter: metrics });
+}
+
+/** Asks other people's name servers directly, those at private addresses only where the settings allow it. */
+function openParents({ settings, nameServerPort: port = 53 }: Surroundings, resolver: Resolver): AskParents {
+  return parentsOf({
+    resolver,
+    mayAsk: (ip) => isPublicAddress(ip) || mayReach(settings.allowPrivateNetworks, ip, port),
+    ask: (ip, domain) => askServer({ ip, port }, domain),
+  });
 }
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */

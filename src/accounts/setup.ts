@@ -1,4 +1,5 @@
 import { query } from '../../mail/store/engine/types.ts';
+import { type Delegation, DELEGATIONS } from '../domains/queries.ts';
 
 export interface MailboxSetup {
   project: number;
@@ -19,7 +20,10 @@ export const mailboxSetup = query(
 
 export interface DomainSetup {
   project: number;
+  /** Whether this box serves its records. */
   managed: boolean;
+  /** By which of the box's names it does. */
+  delegation: Delegation;
   /** JSON of the last check. */
   checks: string | null;
   lastCheckedAt: number | null;
@@ -43,7 +47,8 @@ export const domainSetup = query(
     return (
       row && {
         project: row.project_id,
-        managed: row.managed === 1,
+        managed: row.managed !== 0,
+        delegation: DELEGATIONS[row.managed] ?? 'none',
         checks: row.checks,
         lastCheckedAt: row.last_checked_at,
         failingSince: row.failing_since,

@@ -1,5 +1,6 @@
 import { addDomain, dropDomain, pauseDomain, verifyDomain } from '../../mail/store/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
+import { type Delegation, DELEGATIONS } from './queries.ts';
 
 /** So many names that are not proved may one organization keep: each costs two keys. */
 export const MOST_UNPROVED = 100;
@@ -169,9 +170,6 @@ export const forgetKeys = command('forget-domain-keys', async (tx, input: { doma
   );
 });
 
-/** How the name servers of a domain lead here: not at all, by the box's name, or by a name that means this very claim. */
-export type Delegation = 'none' | 'box' | 'own';
-
 /**
  * Serves a domain from this box, or stops to. The box's name alone decides nothing between several claims: whoever came
  * first keeps it, and a claim that is named by its own server goes before all that are not proved.
@@ -189,11 +187,13 @@ export const setManaged = command(
       mine.name,
       input.id,
     );
-    const first = mine.state === 1 || mine.managed === 1 || others.length === 0 || input.delegation === 'own';
+    const own = input.delegation === 'own' || input.delegation === 'both';
+    const first = own || mine.state === 1 || mine.managed !== 0 || others.length === 0;
     const managed = input.delegation !== 'none' && first && !others.some((one) => one.state === 1);
     if (managed)
       for (const { id } of others) await tx.run('UPDATE domain_setup SET managed = 0 WHERE domain_id = ?', id);
-    await tx.run('UPDATE domain_setup SET managed = ? WHERE domain_id = ?', managed ? 1 : 0, input.id);
+    const kept = managed ? DELEGATIONS.indexOf(input.delegation) : 0;
+    await tx.run('UPDATE domain_setup SET managed = ? WHERE domain_id = ?', kept, input.id);
     return { kind: managed ? 'managed' : 'unmanaged' };
   },
 );
@@ -205,7 +205,7 @@ export const setManaged = command(
 export async function tearDownManaged(tx: Write, domain: number): Promise<boolean> {
   const left = await tx.get(`SELECT 1 AS there FROM address WHERE domain_id = ? AND kind = 'mailbox' LIMIT 1`, domain);
   if (left !== undefined) return false;
-  const { changes } = await tx.run('UPDATE domain_setup SET managed = 0 WHERE domain_id = ? AND managed = 1', domain);
+  const { changes } = await tx.run('UPDATE domain_setup SET managed = 0 WHERE domain_id = ? AND managed <> 0', domain);
   return changes === 1;
 }
 

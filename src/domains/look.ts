@@ -1,19 +1,22 @@
 import type { Settings } from '../../config/settings.ts';
-import type { Resolver } from '../../mail/dns/lookup.ts';
+import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
 import type { DomainInfo } from '../../mail/store/domain.ts';
 import type { Command, Store } from '../../mail/store/engine/types.ts';
 import { domainSetup } from '../accounts/setup.ts';
 import { type Checks, examine, recordKey, verdictOf, within } from './check.ts';
-import { type CheckOutcome, type Delegation, recordCheck, setManaged, type Verdict } from './commands.ts';
+import { type CheckOutcome, recordCheck, setManaged, type Verdict } from './commands.ts';
+import { delegationBy, namesBox } from './delegation.ts';
 import type { SigningKeys } from './domains.ts';
-import { publishedKeys } from './queries.ts';
-import { ownServer, type SeenRecord, wantedRecords } from './records.ts';
+import type { AskParents } from './parents.ts';
+import { type Delegation, publishedKeys } from './queries.ts';
+import { type SeenRecord, wantedRecords } from './records.ts';
 
 export interface LookContext {
   store: Store;
   settings: Settings;
   /** Remembers nothing: people look just after they have changed something. */
   lookNow: Resolver;
+  parents: AskParents;
   keys: SigningKeys;
   /** How what was found is written: with an audit row, where somebody asked for it. */
   write<I, O>(what: Command<I, O>, input: I): Promise<O>;
@@ -77,31 +80,44 @@ export interface NameServers {
   observed: string[];
 }
 
-/** How the name servers of a domain stand to this box. */
+/**
+ * How the name servers of a domain stand to this box. The zone above has the last word: what a resolver says may come
+ * from this box itself, and before it serves the domain a resolver says nothing at all.
+ */
 export async function nameServersOf(
-  { settings, lookNow }: Pick<LookContext, 'settings' | 'lookNow'>,
-  { id, name }: Pick<DomainInfo, 'id' | 'name'>,
+  { settings, lookNow, parents }: Pick<LookContext, 'settings' | 'lookNow' | 'parents'>,
+  { id, name, managed }: Pick<DomainInfo, 'id' | 'name'> & { managed: boolean },
 ): Promise<NameServers> {
   const { hostname, ports } = settings;
   // A zone that holds the box's own name is not served: this server does not know all that is in it, its own address least.
   const holdsBox = hostname === name || hostname.endsWith(`.${name}`);
   if (ports.dns === undefined || holdsBox) return { delegation: 'none', observed: [] };
-  const found = await within(lookNow, LONGEST_LOOK_MS).ns(name);
-  if (found.kind === 'trouble') return { delegation: undefined, observed: [] };
-  const observed = found.kind === 'found' ? found.records.slice(0, 10) : [];
-  if (observed.includes(ownServer(id, hostname))) return { delegation: 'own', observed };
-  return { delegation: observed.includes(hostname) ? 'box' : 'none', observed };
+  const seen = namesOf(await within(lookNow, LONGEST_LOOK_MS).ns(name));
+  if (seen !== undefined && !managed && !namesBox(seen, hostname)) return { delegation: 'none', observed: shown(seen) };
+  const names = (await parents(name)) ?? seen;
+  // That there is nothing at all is believed of the zone above alone, where something was.
+  if (names === undefined || (managed && names === seen && seen.length === 0)) {
+    return { delegation: undefined, observed: [] };
+  }
+  return { delegation: delegationBy(names, id, hostname), observed: shown(names) };
+}
+
+const shown = (names: readonly string[]): string[] => names.slice(0, 10);
+
+function namesOf(found: Lookup<string>): readonly string[] | undefined {
+  if (found.kind === 'trouble') return undefined;
+  return found.kind === 'found' ? found.records : [];
 }
 
 /** Reads the name servers of a domain and serves it from here, or stops to; answers whether it is served. */
 export async function manage(
-  context: LookContext,
+  context: Pick<LookContext, 'store' | 'settings' | 'lookNow' | 'parents' | 'write'>,
   domain: Pick<DomainInfo, 'id' | 'name'>,
-): Promise<{ managed: boolean; observed: string[] }> {
-  const before = (await context.store.read(domainSetup, { domain: domain.id }))?.managed ?? false;
-  const { delegation, observed } = await nameServersOf(context, domain);
-  if (delegation === undefined || (delegation === 'none' && !before)) return { managed: before, observed };
-  if (delegation !== 'none' && before) return { managed: true, observed };
+): Promise<NameServers & { managed: boolean }> {
+  const before = (await context.store.read(domainSetup, { domain: domain.id }))?.delegation ?? 'none';
+  const managed = before !== 'none';
+  const { delegation, observed } = await nameServersOf(context, { ...domain, managed });
+  if (delegation === undefined || delegation === before) return { managed, delegation, observed };
   const { kind } = await context.write(setManaged, { id: domain.id, delegation });
-  return { managed: kind === 'managed', observed };
+  return { managed: kind === 'managed', delegation, observed };
 }

@@ -41,17 +41,35 @@ export const keyText = query(
   },
 );
 
-/** The claim whose records this box serves for a name; a proved one goes first. */
+/**
+ * How the name servers of a domain lead here: not at all, by the box's name, by a name that means this very claim, or by
+ * both. The place in this list is what domain_setup.managed keeps.
+ */
+export const DELEGATIONS = ['none', 'box', 'own', 'both'] as const;
+export type Delegation = (typeof DELEGATIONS)[number];
+
+/** The claim whose records this box serves for a name, and under which names; a proved one goes first. */
 export const managedDomain = query(
   'managed-domain',
-  async (rx, input: { name: string }): Promise<number | undefined> => {
-    const row = await rx.get<{ id: number }>(
-      `SELECT d.id FROM domain d JOIN domain_setup s ON s.domain_id = d.id
-       WHERE d.name = ? AND s.managed = 1 ORDER BY d.state DESC, d.id LIMIT 1`,
+  async (rx, input: { name: string }): Promise<{ id: number; delegation: Delegation } | undefined> => {
+    const row = await rx.get<{ id: number; managed: number }>(
+      `SELECT d.id, s.managed FROM domain d JOIN domain_setup s ON s.domain_id = d.id
+       WHERE d.name = ? AND s.managed <> 0 ORDER BY d.state DESC, d.id LIMIT 1`,
       input.name,
     );
-    return row?.id;
+    return row && { id: row.id, delegation: DELEGATIONS[row.managed] ?? 'none' };
   },
+);
+
+/** The next claim in order of its id whose records this box serves. */
+export const nextManaged = query(
+  'next-managed',
+  async (rx, input: { after: number }): Promise<{ id: number; name: string } | undefined> =>
+    rx.get<{ id: number; name: string }>(
+      `SELECT d.id, d.name FROM domain d JOIN domain_setup s ON s.domain_id = d.id
+       WHERE d.id > ? AND s.managed <> 0 ORDER BY d.id LIMIT 1`,
+      input.after,
+    ),
 );
 
 /** How many addresses of mailboxes a domain has. */

@@ -2,7 +2,8 @@ import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { FindZone, ZoneAnswer, ZoneRecord } from '../dns/zone.ts';
 import { rowId } from '../ids.ts';
-import { keyText, managedDomain, publishedKeys } from './queries.ts';
+import { type Delegation, keyText, managedDomain, publishedKeys } from './queries.ts';
+import { serverNames } from './delegation.ts';
 import { DMARC_TEXT, keyZone, MX_PRIORITY, ownServer, SPF_TEXT } from './records.ts';
 
 /** Names that are deeper are below no domain that is hosted here. */
@@ -19,8 +20,8 @@ export function boxZones(store: Store, resolver: Resolver, hostname: string): Fi
     const labels = name.split('.');
     for (let at = Math.max(0, labels.length - MOST_LABELS); at < labels.length - 1; at++) {
       const apex = labels.slice(at).join('.');
-      const id = await store.read(managedDomain, { name: apex });
-      if (id !== undefined) return domainAnswer(store, hostname, { id, apex, name });
+      const claim = await store.read(managedDomain, { name: apex });
+      if (claim !== undefined) return domainAnswer(store, hostname, { ...claim, apex, name });
     }
     return undefined;
   };
@@ -60,11 +61,12 @@ async function ownAddresses(resolver: Resolver, hostname: string): Promise<ZoneR
 async function domainAnswer(
   store: Store,
   hostname: string,
-  { id, apex, name }: { id: number; apex: string; name: string },
+  { id, delegation, apex, name }: { id: number; delegation: Delegation; apex: string; name: string },
 ): Promise<ZoneAnswer> {
   const keys = await store.read(publishedKeys, { domain: id });
+  const servers = serverNames(delegation, id, hostname).map((value): ZoneRecord => ({ type: 'NS', value }));
   const records = new Map<string, ZoneRecord[]>([
-    [apex, [{ type: 'NS', value: hostname }, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(SPF_TEXT)]],
+    [apex, [...servers, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(SPF_TEXT)]],
     [`_dmarc.${apex}`, [txt(DMARC_TEXT)]],
     ...keys.map((key): [string, ZoneRecord[]] => [`${key.selector}._domainkey.${apex}`, [txt(key.text)]]),
   ]);

@@ -4,6 +4,7 @@ import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import type { SigningKeys } from '../domains/domains.ts';
+import type { AskParents } from '../domains/parents.ts';
 import type { HttpLimits } from '../http/rate.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from './operation.ts';
@@ -23,6 +24,8 @@ export interface World {
   readonly resolver: Resolver;
   /** The same, and remembers nothing: for people who have just changed their records. */
   readonly lookNow: Resolver;
+  /** The name servers of a domain as the zone above it has them. */
+  readonly parents: AskParents;
   readonly keys: SigningKeys;
   readonly lastUsed: LastUsed;
   readonly limits: HttpLimits;

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { Resolver } from 'node:dns/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
@@ -29,10 +30,17 @@ let internet: Internet;
 let box: Box;
 let base: string;
 
-async function start(settings: Record<string, string>): Promise<void> {
+async function start(settings: Record<string, string>, nearby = false): Promise<void> {
   internet = await Internet.start();
-  internet.publish(`${HOST}. IN A 127.0.0.1`);
-  box = await startBox({ hostname: HOST, settings: { RESOLVERS: internet.address, ...settings } });
+  internet.publish(`${HOST}. IN A 127.0.0.1\na.nic.example. IN A 127.0.0.1`);
+  internet.delegate('example', ['a.nic.example']);
+  // Other people's name servers are not at port 53 here.
+  const wrapper = [process.execPath, join(import.meta.dirname, '../support/serve-nearby.ts'), `${internet.serverPort}`];
+  box = await startBox({
+    hostname: HOST,
+    settings: { RESOLVERS: internet.address, ...settings },
+    ...(nearby && { wrapper }),
+  });
   base = `http://127.0.0.1:${box.port('http')}`;
 }
 
@@ -132,8 +140,8 @@ describe.skipIf(!hasCurl)('an agent with curl and a domain whose keys stand in T
 
 describe.skipIf(!hasCurl)('an agent with curl and a box that runs its own DNS', () => {
   beforeAll(async () => {
-    await start({ DNS_PORT: '0' });
-    internet.delegate(`dkim.${HOST}`, box.port('dns'));
+    await start({ DNS_PORT: '0' }, true);
+    internet.delegate(`dkim.${HOST}`, [HOST], box.port('dns'));
   });
   afterAll(end);
 
@@ -157,11 +165,18 @@ describe.skipIf(!hasCurl)('an agent with curl and a box that runs its own DNS', 
   });
 
   test('delegates a domain, publishes nothing, and everything is there; with the last mailbox it goes again', async () => {
-    internet.publish(`led.example. IN NS ${HOST}.`);
-    internet.delegate('led.example', box.port('dns'));
     const agent = await newcomer('Delegated');
     const added = await agent.tool<Onboarded>('add_email_domain', { domain: 'led.example' });
-    expect(added.dnsManaged).toBe(true);
+    expect(added.dnsManaged).toBe(false);
+    const own = await ownServerOf(agent, 'led.example');
+    internet.delegate('led.example', [own], box.port('dns'));
+    // The box refuses what it does not serve yet, so nobody who resolves can tell where the domain leads.
+    await expect(nameServers('led.example')).rejects.toMatchObject({ code: 'ESERVFAIL' });
+    expect(await agent.tool('apply_managed_dns', { domain: 'led.example' })).toMatchObject({
+      managed: true,
+      nameServers: [own],
+    });
+    expect(await nameServers('led.example')).toEqual([own]);
     expect(await agent.tool('verify_email_domain', { domain: 'led.example' })).toMatchObject({ verified: true });
     await mailFlows(agent, 'led.example');
 
@@ -180,7 +195,56 @@ describe.skipIf(!hasCurl)('an agent with curl and a box that runs its own DNS', 
     expect(await agent.tool('remove_email_domain', { domain: 'led.example' })).toMatchObject({ removed: true });
     expect(await deliver('info@led.example', 'too late')).toContain('550');
   });
+
+  test('leads a domain here that was added when it led here already, and away again', async () => {
+    internet.delegate('box-named.example', [HOST], box.port('dns'));
+    const agent = await newcomer('Movers');
+    expect(await agent.tool('add_email_domain', { domain: 'box-named.example' })).toMatchObject({ dnsManaged: true });
+    expect(await agent.tool('verify_email_domain', { domain: 'box-named.example' })).toMatchObject({ verified: true });
+    const own = await ownServerOf(agent, 'box-named.example');
+    internet.delegate('box-named.example', [own, HOST], box.port('dns'));
+    await agent.tool('apply_managed_dns', { domain: 'box-named.example' });
+    expect((await nameServers('box-named.example')).toSorted()).toEqual([own, HOST].toSorted());
+
+    internet.delegate('box-named.example', ['ns.other.example']);
+    expect(await agent.tool('apply_managed_dns', { domain: 'box-named.example' })).toMatchObject({
+      managed: false,
+      nameServers: ['ns.other.example'],
+    });
+    const { domains } = await agent.tool<{ domains: object[] }>('list_email_domains');
+    expect(domains).toMatchObject([{ domain: 'box-named.example', dnsManaged: false }]);
+  });
+
+  test('is served although somebody else claimed and got the domain by the box’s name before', async () => {
+    internet.delegate('wanted.example', [HOST], box.port('dns'));
+    const squatter = await newcomer('Early Bird');
+    expect(await squatter.tool('add_email_domain', { domain: 'wanted.example' })).toMatchObject({ dnsManaged: true });
+    const owner = await newcomer('Owner of it');
+    expect(await owner.tool('add_email_domain', { domain: 'wanted.example' })).toMatchObject({ dnsManaged: false });
+    const own = await ownServerOf(owner, 'wanted.example');
+    internet.delegate('wanted.example', [own], box.port('dns'));
+    expect(await squatter.tool('verify_email_domain', { domain: 'wanted.example' })).toMatchObject({
+      verified: false,
+      domain: { dnsManaged: false },
+    });
+    expect(await owner.tool('verify_email_domain', { domain: 'wanted.example' })).toMatchObject({ verified: true });
+    expect(await squatter.tool('apply_managed_dns', { domain: 'wanted.example' })).toMatchObject({ managed: false });
+    await mailFlows(owner, 'wanted.example');
+  });
 });
+
+/** What the box asks to set as the name server of a domain. */
+async function ownServerOf(agent: CurlAgent, domain: string): Promise<string> {
+  const { wantedNameServers } = await agent.tool<{ wantedNameServers: string[] }>('apply_managed_dns', { domain });
+  return wantedNameServers[0] ?? '';
+}
+
+/** As everybody sees them. */
+function nameServers(domain: string): Promise<string[]> {
+  const resolver = new Resolver();
+  resolver.setServers([internet.address]);
+  return resolver.resolveNs(domain);
+}
 
 describe.skipIf(!hasCurl)('an agent with curl and a service', () => {
   beforeAll(() => start({}));

@@ -1,31 +1,44 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, connect, type Socket, type AddressInfo } from 'node:net';
-import { type Answer, decode, encode, streamEncode } from 'dns-packet';
+import { type Answer, decode, type DecodedPacket, encode, streamEncode } from 'dns-packet';
+
+const CODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const;
+const AUTHORITATIVE = 0x0400;
+const RECURSION = 0x0180;
+
+interface Found {
+  code: number;
+  answers: Answer[];
+}
+
+interface Published {
+  name: string;
+  type: string;
+  value: string;
+}
 
 /**
- * The DNS of a small internet on loopback, as the one resolver that everybody asks: records are published as lines of a
- * zone file, delegations lead to other servers, CNAMEs are followed.
+ * The DNS of a small internet on loopback: records are published as lines of a zone file. One door is the recursive
+ * resolver that everybody asks; it follows CNAMEs and delegations, and a server that refuses makes it fail, also when it
+ * was asked for the name servers. The other door is the server of all that was published, which refers to other servers.
  */
 export class Internet implements AsyncDisposable {
-  readonly #socket = createSocket('udp4');
-  readonly #server = createServer((client) => this.#serve(client));
-  readonly #records: { name: string; type: string; value: string }[] = [];
+  readonly #records: Published[] = [];
   readonly #delegated = new Map<string, number>();
+  readonly #doors: Door[] = [];
+  /** Of the resolver. */
   address = '';
+  /** Where the servers of the published zones listen, all of them, on loopback. */
+  serverPort = 0;
 
   static async start(): Promise<Internet> {
     const internet = new Internet();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    internet.#server.listen(0, '127.0.0.1', resolve);
-    await promise;
-    const { port } = internet.#server.address() as AddressInfo;
-    internet.#socket.on('message', (packet: Buffer, from: RemoteInfo) => {
-      void internet.#answer(packet).then((said) => internet.#socket.send(said, from.port, from.address));
-    });
-    internet.#socket.bind(port, '127.0.0.1');
-    await once(internet.#socket, 'listening');
-    internet.address = `127.0.0.1:${port}`;
+    const resolver = await Door.open((packet) => internet.#resolve(packet));
+    const server = await Door.open((packet) => Promise.resolve(internet.#refer(packet)));
+    internet.#doors.push(resolver, server);
+    internet.address = `127.0.0.1:${resolver.port}`;
+    internet.serverPort = server.port;
     return internet;
   }
 
@@ -38,15 +51,104 @@ export class Internet implements AsyncDisposable {
     }
   }
 
-  /** Questions for a name and all below go to a server at a port of loopback. */
-  delegate(name: string, port: number): void {
-    this.#delegated.set(name, port);
+  /**
+   * A name and all below lead to these name servers, and to no others. `port` is where they listen on loopback; without
+   * one they say what was published here.
+   */
+  delegate(name: string, servers: readonly string[], port?: number): void {
+    const rest = this.#records.filter((one) => one.type !== 'NS' || one.name !== name);
+    this.#records.length = 0;
+    this.#records.push(...rest, ...servers.map((server) => ({ name, type: 'NS', value: `${server}.` })));
+    if (port === undefined) this.#delegated.delete(name);
+    else this.#delegated.set(name, port);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#socket.close();
-    this.#server.close();
-    await once(this.#server, 'close');
+    await Promise.all(this.#doors.map((door) => door.close()));
+  }
+
+  async #resolve(packet: Buffer): Promise<Buffer> {
+    const { id = 0, question } = asked(packet);
+    const { code, answers } = await this.#find(question.name.toLowerCase(), question.type, 0);
+    return encode({ type: 'response', id, flags: RECURSION | code, questions: [question], answers });
+  }
+
+  /** RFC 1034 4.3.2: a cut below the top is referred to, everything else is answered. */
+  #refer(packet: Buffer): Buffer {
+    const { id = 0, question } = asked(packet);
+    const name = question.name.toLowerCase();
+    const cut = upwards(name).find((one) => one.includes('.') && this.#servers(one).length > 0);
+    if (cut !== undefined) {
+      const authorities = this.#servers(cut).map(asAnswer);
+      return encode({ type: 'response', id, flags: 0, questions: [question], authorities });
+    }
+    const { code, answers } = this.#own(name, question.type);
+    return encode({ type: 'response', id, flags: AUTHORITATIVE | code, questions: [question], answers });
+  }
+
+  #servers(name: string): Published[] {
+    return this.#records.filter((one) => one.type === 'NS' && one.name === name);
+  }
+
+  #own(name: string, type: string): Found {
+    const there = this.#records.some((one) => one.name === name || one.name.endsWith(`.${name}`));
+    const answers = this.#records.filter((one) => one.name === name && one.type === type).map(asAnswer);
+    return { code: there ? CODES.NOERROR : CODES.NXDOMAIN, answers };
+  }
+
+  async #find(name: string, type: string, depth: number): Promise<Found> {
+    const zone = upwards(name).find((one) => this.#delegated.has(one));
+    const port = zone === undefined ? undefined : this.#delegated.get(zone);
+    if (zone !== undefined && port !== undefined) {
+      return (await this.#leads(zone, depth)) ? askOther(port, name, type) : { code: CODES.SERVFAIL, answers: [] };
+    }
+    const alias = this.#records.find((one) => one.name === name && one.type === 'CNAME');
+    if (alias === undefined || type === 'CNAME' || depth >= 5) return this.#own(name, type);
+    const { code, answers } = await this.#find(alias.value.replace(/\.$/, ''), type, depth + 1);
+    return { code, answers: [asAnswer(alias), ...answers] };
+  }
+
+  /** Whether any name server of a zone has an address: a resolver has to know where to go. */
+  async #leads(zone: string, depth: number): Promise<boolean> {
+    if (depth >= 5) return false;
+    const found = await Promise.all(
+      this.#servers(zone).map((one) => this.#find(one.value.replace(/\.$/, ''), 'A', depth + 1)),
+    );
+    return found.some(({ answers }) => answers.length > 0);
+  }
+}
+
+/** A port of loopback that answers packets over UDP and TCP. */
+class Door {
+  readonly #udp = createSocket('udp4');
+  readonly #tcp = createServer((client) => this.#serve(client));
+  readonly #answer: (packet: Buffer) => Promise<Buffer>;
+
+  private constructor(answer: (packet: Buffer) => Promise<Buffer>) {
+    this.#answer = answer;
+  }
+
+  static async open(answer: (packet: Buffer) => Promise<Buffer>): Promise<Door> {
+    const door = new Door(answer);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    door.#tcp.listen(0, '127.0.0.1', resolve);
+    await promise;
+    door.#udp.on('message', (packet: Buffer, from: RemoteInfo) => {
+      void answer(packet).then((said) => door.#udp.send(said, from.port, from.address));
+    });
+    door.#udp.bind(door.port, '127.0.0.1');
+    await once(door.#udp, 'listening');
+    return door;
+  }
+
+  get port(): number {
+    return (this.#tcp.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#udp.close();
+    this.#tcp.close();
+    await once(this.#tcp, 'close');
   }
 
   #serve(client: Socket): void {
@@ -59,34 +161,23 @@ export class Internet implements AsyncDisposable {
     });
     client.on('error', () => undefined);
   }
-
-  async #answer(packet: Buffer): Promise<Buffer> {
-    const { id = 0, questions = [] } = decode(packet);
-    const [question] = questions;
-    if (question === undefined) throw new Error('a packet without a question');
-    const answers = await this.#find(question.name.toLowerCase(), question.type, 0);
-    const nothing = answers.length === 0 && !this.#records.some(({ name }) => name === question.name.toLowerCase());
-    const flags = 0x0180 | (nothing ? 3 : 0);
-    return encode({ type: 'response', id, flags, questions: [question], answers });
-  }
-
-  async #find(name: string, type: string, depth: number): Promise<Answer[]> {
-    const labels = name.split('.');
-    const parent = labels.map((_, i) => labels.slice(i).join('.')).find((one) => this.#delegated.has(one));
-    const port = parent === undefined ? undefined : this.#delegated.get(parent);
-    if (port !== undefined && !(type === 'NS' && parent === name)) return askOther(port, name, type);
-    const own = this.#records.filter((record) => record.name === name);
-    const alias = own.find((record) => record.type === 'CNAME');
-    if (alias !== undefined && type !== 'CNAME' && depth < 5) {
-      const target = alias.value.replace(/\.$/, '');
-      return [asAnswer(alias), ...(await this.#find(target, type, depth + 1))];
-    }
-    return own.filter((record) => record.type === type).map(asAnswer);
-  }
 }
 
-/** Over TCP, so that nothing is cut. */
-async function askOther(port: number, name: string, type: string): Promise<Answer[]> {
+function asked(packet: Buffer): DecodedPacket & { question: NonNullable<DecodedPacket['questions']>[number] } {
+  const said = decode(packet);
+  const [question] = said.questions ?? [];
+  if (question === undefined) throw new Error('a packet without a question');
+  return { ...said, question };
+}
+
+/** A name and all above it. */
+function upwards(name: string): string[] {
+  const labels = name.split('.');
+  return labels.map((_, i) => labels.slice(i).join('.'));
+}
+
+/** Over TCP, so that nothing is cut. A server that refuses or fails is no server for who resolves. */
+async function askOther(port: number, name: string, type: string): Promise<Found> {
   const socket = connect(port, '127.0.0.1');
   socket.write(streamEncode({ type: 'query', id: 1, questions: [{ name, type: type as 'A', class: 'IN' }] }));
   const chunks: Buffer[] = [];
@@ -95,7 +186,10 @@ async function askOther(port: number, name: string, type: string): Promise<Answe
     const all = Buffer.concat(chunks);
     if (all.length >= 2 && all.length >= 2 + all.readUInt16BE(0)) break;
   }
-  return decode(Buffer.concat(chunks).subarray(2)).answers ?? [];
+  const said = decode(Buffer.concat(chunks).subarray(2));
+  const code = (said.flags ?? 0) & 15;
+  const sound = code === CODES.NOERROR || code === CODES.NXDOMAIN;
+  return sound ? { code, answers: said.answers ?? [] } : { code: CODES.SERVFAIL, answers: [] };
 }
 
 function asAnswer({ name, type, value }: { name: string; type: string; value: string }): Answer {

@@ -52,6 +52,7 @@ export async function testWorld(
     clock,
     resolver: createResolver({ servers: ['127.0.0.1:9'] }),
     lookNow: createResolver({ servers: ['127.0.0.1:9'], remember: false, timeoutMs: 200, tries: 1 }),
+    parents: () => Promise.resolve(undefined),
     keys: new SigningKeys({ store: store.store, secrets }, clock),
     lastUsed,
     limits: new HttpLimits(() => false),

@@ -4,7 +4,7 @@ import { addKeys } from '../../domains/commands.ts';
 import { makeKeys, SELECTORS } from '../../domains/domains.ts';
 import { recordKey } from '../../domains/check.ts';
 import { lookAt, manage, nameServersOf, see } from '../../domains/look.ts';
-import { publishedKeys } from '../../domains/queries.ts';
+import { type Delegation, publishedKeys } from '../../domains/queries.ts';
 import { ownServer, zoneText } from '../../domains/records.ts';
 import type { DkimAlgorithm } from '../../../mail/auth/dkim-key.ts';
 import { publicId } from '../../ids.ts';
@@ -75,7 +75,10 @@ export const checkDnsRecord = operation({
         resource: 'record',
       });
     }
-    const [{ observed }, now] = await Promise.all([nameServersOf(call, info), seenNow(call, info)]);
+    const [{ observed }, now] = await Promise.all([
+      nameServersOf(call, { ...info, managed: false }),
+      seenNow(call, info),
+    ]);
     const record = now.find(fits) ?? records.find(fits);
     if (record === undefined) throw new Error('a record was there and is not');
     return { record, nameServers: observed };
@@ -112,14 +115,35 @@ export const applyManagedDns = operation({
     if (ports.dns === undefined) {
       refuse('conflict', 'The DNS of this server is off: the operator turns it on with MAILSTEAD_DNS_PORT.');
     }
-    const { managed, observed } = await manage(lookContext(call, info.name), info);
-    const wantedNameServers = [hostname, ownServer(info.id, hostname)];
+    const { managed, delegation, observed } = await manage(lookContext(call, info.name), info);
+    const own = ownServer(info.id, hostname);
     const next = managed
       ? 'This server answers for the domain: call verify_email_domain.'
-      : `Set the NS records of ${info.name} to ${wantedNameServers.join(' or ')} at its registrar, then call this again.`;
+      : whatToSet(delegation, info.name, { own, hostname });
+    const wantedNameServers = [own, hostname];
     return { domain: info.name, managed, nameServers: observed, wantedNameServers, next };
   },
 });
+
+/** What somebody should do whose claim is not served. */
+function whatToSet(
+  delegation: Delegation | undefined,
+  domain: string,
+  { own, hostname }: { own: string; hostname: string },
+): string {
+  const set = `Set the name server of ${domain} to ${own} at its registrar, with ${hostname} as the second one where it wants two; then call this again.`;
+  switch (delegation) {
+    case undefined:
+      return `The DNS did not say where ${domain} leads: call this again in a minute. If it does not lead here yet: ${set}`;
+    case 'none':
+      return set;
+    case 'box':
+      return `${hostname} alone does not say whose claim is meant. ${set}`;
+    case 'own':
+    case 'both':
+      return `${domain} was verified by another organization of this server: it has to remove it first.`;
+  }
+}
 
 export const rotateDkimKeys = operation({
   name: 'rotate_dkim_keys',

@@ -4,7 +4,7 @@ import { domainSetup } from '../../accounts/setup.ts';
 import { type Checks, recordKey } from '../../domains/check.ts';
 import type { Looked } from '../../domains/look.ts';
 import { countMailboxes, publishedKeys } from '../../domains/queries.ts';
-import { type WantedRecord, wantedRecords } from '../../domains/records.ts';
+import { ownServer, type WantedRecord, wantedRecords } from '../../domains/records.ts';
 import { publicId } from '../../ids.ts';
 import type { Call } from '../operation.ts';
 import { isoOf, isoOrNull } from '../schemas.ts';
@@ -53,6 +53,8 @@ const UNCHECKED: Checks = {
 };
 
 export interface Onboard {
+  /** Of its row. */
+  id: number;
   domain: z.output<typeof EmailDomain>;
   records: z.output<typeof DnsRecord>[];
   /** What the records were made of. */
@@ -71,6 +73,7 @@ export async function onboardedDomain(call: Call, info: DomainInfo & { project: 
   const byName = call.settings.ports.dns !== undefined;
   const wanted = wantedRecords({ ...info, keys }, call.settings.hostname, byName);
   return {
+    id: info.id,
     wanted,
     records: wanted.map(({ selector: _selector, ...record }) => ({
       ...record,
@@ -95,13 +98,14 @@ export async function onboardedDomain(call: Call, info: DomainInfo & { project: 
 }
 
 /** What somebody who publishes records by hand should know. */
-export function notesFor(call: Call, { domain }: Onboard): string[] {
+export function notesFor(call: Call, { domain, id }: Onboard): string[] {
   const { hostname, ports } = call.settings;
   if (domain.dnsManaged) return ['This server answers for the domain: nothing is left to publish.'];
   if (ports.dns !== undefined) {
     return [
       `The DKIM records are CNAMEs into dkim.${hostname}, so keys change without your doing.`,
-      `Or let the NS records of ${domain.domain} be ${hostname}: then this server publishes everything by itself.`,
+      `Or let ${ownServer(id, hostname)} be the name server of ${domain.domain}: then this server publishes everything by itself.`,
+      `Where two are wanted, ${hostname} is the second. Alone it does not say whose claim is meant when others claim the domain too.`,
     ];
   }
   return ['The DKIM keys stand in TXT records, as the DNS of this server is off (MAILSTEAD_DNS_PORT).'];

@@ -26,8 +26,8 @@ beforeEach(async () => {
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
-async function add(name: string, led: boolean): Promise<number> {
-  if (led) dns[`NS ${name}`] = [HOST];
+async function add(name: string, led: boolean | string[]): Promise<number> {
+  if (led !== false) dns[`NS ${name}`] = led === true ? [HOST] : led;
   const { domain } = await box.done<{ domain: { id: string } }>(owner, addEmailDomain, { domain: name });
   return Number(domain.id.slice(4));
 }
@@ -77,6 +77,26 @@ test('a domain that leads here has all its records, and names between them exist
   expect((await find('ms2._domainkey.led.example'))?.records).toHaveLength(1);
   expect(await find('_domainkey.led.example')).toMatchObject({ apex: 'led.example', exists: true, records: [] });
   expect(await find('www.led.example')).toMatchObject({ exists: false });
+});
+
+test('a domain has the name servers that the zone above was seen to have', async () => {
+  const id = await add('led.example', false);
+  const own = ownServer(id, HOST);
+  const servers = async () =>
+    (await find('led.example'))?.records.filter((one) => one.type === 'NS').map((one) => one.value);
+  for (const [above, served] of [
+    [[own], [own]],
+    [
+      [HOST, 'ns.other.example', own],
+      [own, HOST],
+    ],
+    [['ns.other.example', HOST], [HOST]],
+  ] as const) {
+    await add('led.example', [...above]);
+    expect(await servers()).toEqual(served);
+  }
+  await add('led.example', ['ns.other.example']);
+  expect(await servers()).toBeUndefined();
 });
 
 test.each([

@@ -14,12 +14,16 @@ import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 const HOST = 'mail.box.example';
 let box: Calls;
 let zone: FakeZone;
+/** The name servers of domains in the zones above; those that are not here could not be learned. */
+let above: Record<string, string[]>;
 
 async function start(settings: { live: boolean; dns: boolean }): Promise<void> {
   zone = { [`A ${HOST}`]: ['192.0.2.10'] };
   const dns = fakeResolver(zone);
+  above = {};
+  const parents = (domain: string): Promise<string[] | undefined> => Promise.resolve(above[domain]);
   const ports = { dns: settings.dns ? { port: 53 } : undefined } as never;
-  box = await calls({ lookNow: dns, resolver: dns, settings: { live: settings.live, hostname: HOST, ports } });
+  box = await calls({ lookNow: dns, resolver: dns, parents, settings: { live: settings.live, hostname: HOST, ports } });
 }
 afterEach(() => box[Symbol.asyncDispose]());
 
@@ -149,13 +153,18 @@ describe('name servers that lead here', () => {
     'a zone that holds the box’s own name is not served: %s',
     async (name) => {
       zone[`NS ${name}`] = [HOST];
-      expect(await nameServersOf(box.world, { id: 1, name })).toEqual({ delegation: 'none', observed: [] });
+      expect(await nameServersOf(box.world, { id: 1, name, managed: false })).toEqual({
+        delegation: 'none',
+        observed: [],
+      });
     },
   );
 
   test('a name that only ends alike may be served', async () => {
     zone['NS xbox.example'] = [HOST];
-    expect(await nameServersOf(box.world, { id: 1, name: 'xbox.example' })).toMatchObject({ delegation: 'box' });
+    expect(await nameServersOf(box.world, { id: 1, name: 'xbox.example', managed: false })).toMatchObject({
+      delegation: 'box',
+    });
   });
 
   test('of two claims that are not proved, the box’s name decides nothing, and the claim’s own name does', async () => {
@@ -169,11 +178,14 @@ describe('name servers that lead here', () => {
     zone['NS fought.example'] = [HOST, ownServer(idOf(two), HOST)];
     expect(await box.done(first, applyManagedDns, { domain: 'fought.example' })).toMatchObject({ managed: false });
     expect(await box.done(second, applyManagedDns, { domain: 'fought.example' })).toMatchObject({ managed: true });
-    expect(await box.world.store.read(managedDomain, { name: 'fought.example' })).toBe(idOf(two));
+    expect(await box.world.store.read(managedDomain, { name: 'fought.example' })).toEqual({
+      id: idOf(two),
+      delegation: 'both',
+    });
     zone['NS fought.example'] = [ownServer(idOf(one), HOST)];
     expect(await box.done(first, applyManagedDns, { domain: 'fought.example' })).toMatchObject({ managed: true });
     expect(await box.rows('SELECT managed FROM domain_setup ORDER BY domain_id')).toEqual([
-      { managed: 1 },
+      { managed: 2 },
       { managed: 0 },
     ]);
   });
@@ -183,7 +195,10 @@ describe('name servers that lead here', () => {
     zone['NS led.example'] = [HOST];
     const one = await add(first, 'led.example');
     expect((await add(second, 'led.example')).domain.dnsManaged).toBe(false);
-    expect(await box.world.store.read(managedDomain, { name: 'led.example' })).toBe(idOf(one));
+    expect(await box.world.store.read(managedDomain, { name: 'led.example' })).toEqual({
+      id: idOf(one),
+      delegation: 'box',
+    });
   });
 
   test('a claim of another tenant is never served over one that is proved', async () => {
@@ -196,6 +211,124 @@ describe('name servers that lead here', () => {
     for (const delegation of ['own', 'box'] as const) {
       expect(await box.world.store.write(setManaged, { id: idOf(theirs), delegation })).toEqual({ kind: 'unmanaged' });
     }
+  });
+});
+
+describe('what the zone above says', () => {
+  let owner: Caller;
+  beforeEach(async () => {
+    await start({ live: true, dns: true });
+    owner = await box.organization('Owner');
+  });
+  const apply = (who: Caller, domain: string) => box.done(who, applyManagedDns, { domain });
+  const kept = () => box.rows('SELECT managed FROM domain_setup ORDER BY domain_id');
+
+  test('makes a domain served that a resolver cannot ask for, as its server refuses until then', async () => {
+    zone['NS led.example'] = 'trouble';
+    expect((await add(owner, 'led.example')).domain.dnsManaged).toBe(false);
+    above['led.example'] = ['ns.other.example', HOST];
+    expect(await apply(owner, 'led.example')).toMatchObject({
+      managed: true,
+      nameServers: ['ns.other.example', HOST],
+    });
+  });
+
+  test('is not asked for a domain that is elsewhere for sure', async () => {
+    zone['NS led.example'] = ['ns.other.example'];
+    above['led.example'] = [HOST];
+    expect((await add(owner, 'led.example')).domain.dnsManaged).toBe(false);
+  });
+
+  test('goes before what a resolver says, which may have been told by this box itself', async () => {
+    zone['NS led.example'] = [HOST];
+    await add(owner, 'led.example');
+    above['led.example'] = ['ns.other.example'];
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: false, nameServers: ['ns.other.example'] });
+    above['led.example'] = [HOST];
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: true });
+    above['led.example'] = [];
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: false });
+  });
+
+  test('is needed to believe that a served domain has no name servers at all', async () => {
+    above['led.example'] = [HOST];
+    zone['NS led.example'] = 'trouble';
+    await add(owner, 'led.example');
+    delete above['led.example'];
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: true });
+    delete zone['NS led.example'];
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: true });
+    zone['NS led.example'] = ['ns.other.example'];
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: false });
+  });
+
+  test('decides under which names the domain is served, also when they change', async () => {
+    const own = ownServer(idOf(await add(owner, 'led.example')), HOST);
+    zone['NS led.example'] = 'trouble';
+    for (const [names, delegation] of [
+      [[HOST], 'box'],
+      [[own, HOST], 'both'],
+      [[own], 'own'],
+    ] as const) {
+      above['led.example'] = [...names];
+      await apply(owner, 'led.example');
+      expect(await box.world.store.read(managedDomain, { name: 'led.example' })).toMatchObject({ delegation });
+    }
+  });
+
+  test('is never overruled by an earlier claim: whose own server it names is served, at its first look', async () => {
+    const squatter = await box.organization('Squatter');
+    zone['NS led.example'] = [HOST];
+    expect((await add(squatter, 'led.example')).domain.dnsManaged).toBe(true);
+    const mine = await add(owner, 'led.example');
+    // The resolver was told by the box, which serves the earlier claim.
+    above['led.example'] = [ownServer(idOf(mine), HOST), HOST];
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: true });
+    expect(await kept()).toEqual([{ managed: 0 }, { managed: 3 }]);
+    for (const who of [squatter, owner, squatter]) await apply(who, 'led.example');
+    expect(await kept()).toEqual([{ managed: 0 }, { managed: 3 }]);
+  });
+
+  test.each([0, 1])('ends an earlier claim in state %i at its own look too', async (state) => {
+    const squatter = await box.organization('Squatter');
+    zone['NS led.example'] = [HOST];
+    const theirs = await add(squatter, 'led.example');
+    await box.run('UPDATE domain SET state = ? WHERE id = ?', state, idOf(theirs));
+    const mine = await add(owner, 'led.example');
+    above['led.example'] = [HOST, ownServer(idOf(mine), HOST)];
+    await box.perform(squatter, verifyEmailDomain, { domain: 'led.example' });
+    expect(await kept()).toEqual([{ managed: 0 }, { managed: 0 }]);
+  });
+
+  test('is asked for in the notes, with the name that means this claim first', async () => {
+    const added = await box.done<Added & { notes: string[] }>(owner, addEmailDomain, { domain: 'led.example' });
+    const own = ownServer(idOf(added), HOST);
+    const texts = added.notes.filter((note) => note.includes(own) || note.includes(`${HOST} is the second`));
+    expect(texts).toHaveLength(2);
+    expect(texts[0]).toContain(`let ${own} be the name server of led.example`);
+    const told = await apply(owner, 'led.example');
+    expect(told).toMatchObject({ managed: false, wantedNameServers: [own, HOST] });
+    expect(told['next']).toContain(`Set the name server of led.example to ${own}`);
+  });
+
+  test('and what is to be done is told by what was seen', async () => {
+    const next = async (who: Caller) => (await apply(who, 'led.example'))['next'];
+    const own = ownServer(idOf(await add(owner, 'led.example')), HOST);
+    const set = `Set the name server of led.example to ${own} at its registrar`;
+    expect(await next(owner)).toMatch(new RegExp(`^${set}`));
+    zone['NS led.example'] = 'trouble';
+    expect(await next(owner)).toMatch(/^The DNS did not say where led\.example leads/);
+    const other = await box.organization('Other');
+    const theirs = await add(other, 'led.example');
+    above['led.example'] = [HOST];
+    expect(await next(owner)).toBe(
+      `${HOST} alone does not say whose claim is meant. ${set}, with ${HOST} as the second one where it wants two; then call this again.`,
+    );
+    above['led.example'] = [own];
+    await box.run('UPDATE domain SET state = 1 WHERE id = ?', idOf(theirs));
+    expect(await next(owner)).toMatch(/^led\.example was verified by another organization/);
+    await box.run('UPDATE domain SET state = 0 WHERE id = ?', idOf(theirs));
+    expect(await next(owner)).toMatch(/^This server answers for the domain/);
   });
 });
 

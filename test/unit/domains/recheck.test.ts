@@ -16,6 +16,9 @@ const HOST = 'mail.box.example';
 const HOUR = 3_600_000;
 let box: Calls;
 let zone: FakeZone;
+/** The name servers of domains in the zones above. */
+let above: Record<string, string[]>;
+let warned: object[];
 let owner: Caller;
 let recheck: Recheck;
 let account: number;
@@ -23,7 +26,9 @@ let account: number;
 beforeEach(async () => {
   zone = { [`A ${HOST}`]: ['192.0.2.10'] };
   const dns = fakeResolver(zone);
-  box = await calls({ lookNow: dns, resolver: dns, settings: { live: true, hostname: HOST } });
+  above = {};
+  const parents = (domain: string): Promise<string[] | undefined> => Promise.resolve(above[domain]);
+  box = await calls({ lookNow: dns, resolver: dns, parents, settings: { live: true, hostname: HOST } });
   owner = await box.organization('Owner');
   await onboard('d.example');
   const { mailbox } = await box.done<{ mailbox: { id: string } }>(owner, provisionEmail, {
@@ -148,4 +153,62 @@ test('a domain that was never proved is not looked at', async () => {
   asked.length = 0;
   await pass(50);
   expect(asked.filter((one) => one.includes('claimed'))).toEqual([]);
+});
+
+/** The same box with its name server on, and a domain that it serves. */
+async function withServed(names: readonly string[]): Promise<void> {
+  await recheck[Symbol.asyncDispose]();
+  warned = [];
+  const log = { ...box.world.log, warn: (fields: object) => void warned.push(fields) };
+  const ports = { ...box.world.settings.ports, dns: { port: 53 } as never };
+  Object.assign(box.world.settings, { ports });
+  recheck = new Recheck({ ...box.world, log });
+  for (const name of names) {
+    zone[`NS ${name}`] = 'trouble';
+    above[name] = [HOST];
+    await box.done(owner, addEmailDomain, { domain: name });
+  }
+}
+
+const served = async (): Promise<string[]> => {
+  const { domains } = await box.done<{ domains: { domain: string; dnsManaged: boolean }[] }>(owner, listEmailDomains);
+  return domains.filter((one) => one.dnsManaged).map((one) => one.domain);
+};
+
+test('a served domain that leads elsewhere is served no more, and listing and log say so', async () => {
+  await withServed(['led.example', 'more.example']);
+  expect(await served()).toEqual(['led.example', 'more.example']);
+  await pass(6);
+  expect(await served()).toEqual(['led.example', 'more.example']);
+  expect(warned).toEqual([]);
+  above['more.example'] = ['ns.other.example'];
+  await pass(6);
+  expect(await served()).toEqual(['led.example']);
+  expect(warned).toEqual([{ domain: 'more.example', observed: ['ns.other.example'] }]);
+});
+
+test('a DNS that does not answer, and a name server that is off for a while, end nothing', async () => {
+  await withServed(['led.example']);
+  delete above['led.example'];
+  await pass(24 * 7);
+  expect(await served()).toEqual(['led.example']);
+  const { ports } = box.world.settings;
+  Object.assign(box.world.settings, { ports: { ...ports, dns: undefined } });
+  above['led.example'] = ['ns.other.example'];
+  await pass(48);
+  expect(await served()).toEqual(['led.example']);
+  expect(warned).toEqual([]);
+});
+
+test('every served domain is asked for about once an hour, one a round', async () => {
+  const names = ['a.example', 'b.example', 'c.example'];
+  await withServed(names);
+  const { asked } = box.world.lookNow as ReturnType<typeof fakeResolver>;
+  asked.length = 0;
+  for (let round = 0; round < 20; round++) await recheck.run();
+  const followed = () => asked.filter((one) => one.startsWith('NS ')).map((one) => one.slice(3));
+  expect(followed()).toEqual(names);
+  box.test.store.clock.now += HOUR;
+  for (let round = 0; round < 20; round++) await recheck.run();
+  expect(followed()).toEqual([...names, ...names]);
 });

@@ -15,6 +15,7 @@ const MOST = 100;
 const MOST_OF_A_HOST = 10;
 const LONGEST_SLEEP_MS = 30_000;
 const PAUSE_MS = 5_000;
+const SOON_MS = 25;
 
 export interface CourierOptions {
   store: MailStore;
@@ -41,18 +42,22 @@ export class Courier implements AsyncDisposable {
   readonly #hosts = new Map<string, number>();
   readonly #stopListening: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #again = false;
   #closing = false;
 
   constructor(options: CourierOptions) {
     this.#options = options;
-    this.#stopListening = options.store.onWakeUp(() => this.look());
+    // A busy box commits a thousand times a second: one look serves all that arrived meanwhile.
+    this.#stopListening = options.store.onWakeUp(() => (this.#soon ??= setTimeout(() => this.look(), SOON_MS).unref()));
     this.look();
   }
 
   /** Looks for what is due. Calls that come while it looks are one more look. */
   look(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     if (this.#closing) return;
     if (this.#looking !== undefined) {
       this.#again = true;
@@ -74,6 +79,7 @@ export class Courier implements AsyncDisposable {
     this.#closing = true;
     this.#stopListening();
     clearTimeout(this.#timer);
+    clearTimeout(this.#soon);
     await this.#looking;
     await Promise.all(this.#busy.values());
   }

@@ -26,27 +26,34 @@ export interface Arrival {
   attempts: number;
 }
 
-/** The oldest arrival of each of these accounts, where its time has come; the others of an account wait behind it. */
+/** The oldest arrival of each account that announces; the others of it wait behind that one, however many they are. */
+const HEADS = `FROM account c JOIN arrival a ON a.id =
+       (SELECT min(b.id) FROM arrival b WHERE b.account_id = c.id AND b.dead_at IS NULL) WHERE c.announce = 1 AND c.state = 1`;
+
+/** The oldest arrivals whose time has come, at most one of an account, none of the accounts in `not`. */
 export const dueArrivals = query(
   'due-arrivals',
   (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<Arrival[]> =>
     rx.all<{ id: number; account: number; email: number; at: number; attempts: number }>(
-      `SELECT a.id, a.account_id AS account, a.email_id AS email, a.at, a.attempts FROM arrival a
-       JOIN account c ON c.id = a.account_id AND c.state = 1
-       WHERE a.dead_at IS NULL AND a.next_at <= ? AND a.account_id NOT IN (SELECT value FROM json_each(?))
-         AND NOT EXISTS (SELECT 1 FROM arrival b WHERE b.account_id = a.account_id AND b.id < a.id AND b.dead_at IS NULL)
-       ORDER BY a.id LIMIT ?`,
+      `SELECT a.id, a.account_id AS account, a.email_id AS email, a.at, a.attempts ${HEADS}
+       AND a.next_at <= ? AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY a.id LIMIT ?`,
       input.now,
       JSON.stringify(input.not),
       input.limit,
     ),
 );
 
-/** When the next arrival is due, ms UTC. */
-export const nextArrival = query('next-arrival', async (rx): Promise<number | undefined> => {
-  const row = await rx.get<{ at: number | null }>('SELECT min(next_at) AS at FROM arrival WHERE dead_at IS NULL');
-  return row?.at ?? undefined;
-});
+/** When the next arrival is due of accounts that are not in `not`, ms UTC. */
+export const nextArrival = query(
+  'next-arrival',
+  async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
+    const row = await rx.get<{ at: number | null }>(
+      `SELECT min(a.next_at) AS at ${HEADS} AND c.id NOT IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(input.not),
+    );
+    return row?.at ?? undefined;
+  },
+);
 
 /** Ends an attempt: told, to be tried again at a time, or given up. */
 export async function endArrival(

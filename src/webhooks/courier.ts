@@ -92,7 +92,8 @@ export class Courier implements AsyncDisposable {
       const not = [...this.#busy.keys()];
       const due = room <= 0 ? [] : await store.read(dueArrivals, { now: clock(), not, limit: room });
       for (const arrival of due) await this.#begin(arrival);
-      const next = await store.read(nextArrival, undefined);
+      // What is being told now looks again when it ends.
+      const next = await store.read(nextArrival, { not: [...this.#busy.keys()] });
       return next === undefined ? LONGEST_SLEEP_MS : Math.min(LONGEST_SLEEP_MS, Math.max(200, next - clock()));
     } catch (error) {
       log.error({ err: error }, 'webhooks could not be looked at');

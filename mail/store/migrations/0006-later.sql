@@ -21,6 +21,7 @@ CREATE TABLE suppression (
 
 -- Somebody outside is told of what arrives for an account: rows are written in the commit that delivers.
 ALTER TABLE account ADD COLUMN announce INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX account_announce ON account (id) WHERE announce = 1;
 CREATE TABLE arrival (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id INTEGER NOT NULL,

@@ -1,5 +1,5 @@
 import { addressKey, type Address, parseAddress } from '../../mail/message/address.ts';
-import { type BoxLetter } from '../letters/letter.ts';
+import type { BoxLetter } from '../letters/letter.ts';
 import { secretHash } from '../tokens/token.ts';
 import { CLAIM_DAYS } from './commands.ts';
 

@@ -6,12 +6,12 @@ import { findToken } from '../tokens/commands.ts';
 import { secretHash } from '../tokens/token.ts';
 import { parseBounded } from '../http/json.ts';
 import { empty, type McpAnswer, rpcError, type RpcId, rpcIdOf, rpcResult } from './answer.ts';
-import { type Library, type Served } from './library.ts';
-import { readTrim, type Trim } from './listing.ts';
+import type { Library, Served } from './library.ts';
 import type { Called, Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
 import { bindSession, endSession, sessionState } from './session-commands.ts';
 import { type SessionId, SessionIds } from './session-id.ts';
+import { readTrim, type Trim } from './trim.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
 /** Revisions that had a handshake, newest first; the current one says its name in every request. */

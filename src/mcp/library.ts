@@ -1,8 +1,8 @@
 import { createMcpHandler, Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
 import { version } from '../version.ts';
-import type { Trim } from './listing.ts';
 import type { Called, Offer } from './offer.ts';
+import type { Trim } from './trim.ts';
 
 export interface Served {
   caller: Caller;

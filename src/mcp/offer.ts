@@ -4,7 +4,7 @@ import { operations } from '../operations/loaded.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
-import { listed, toolOf, type Trim } from './listing.ts';
+import type { Trim } from './trim.ts';
 
 export type Called =
   | { kind: 'done'; json: string; /** Of a bootstrap tool: the token that was made. */ token: string | undefined }
@@ -39,7 +39,11 @@ export function catalogueOffer(world: World): Offer {
   return {
     instructions: INSTRUCTIONS,
     capabilities: { tools: {} },
-    tools: async (caller, trim) => listed(await world.catalogue(), caller, trim).map(toolOf),
+    async tools(caller, trim) {
+      // It makes JSON schemas, with a library that a box without agents never loads.
+      const [{ listed, toolOf }, catalogue] = await Promise.all([import('./listing.ts'), world.catalogue()]);
+      return listed(catalogue, caller, trim).map(toolOf);
+    },
     isAnonymous: async (name) => (await find(name))?.action === 'anonymous',
     async call(caller, name, args, trim) {
       const operation = await find(name);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { listed, readTrim, toolOf } from '../../../src/mcp/listing.ts';
+import { listed, toolOf } from '../../../src/mcp/listing.ts';
+import { readTrim } from '../../../src/mcp/trim.ts';
 import { operatorCaller } from '../../../src/operations/caller.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 

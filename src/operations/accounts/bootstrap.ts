@@ -26,7 +26,6 @@ export const bootstrap = operation({
   input: z.strictObject({}),
   output: z.object({
     ...Identity,
-    gate: z.enum(['open', 'closed']),
     projects: z.array(z.object({ id: z.string(), name: z.string() })),
     domains: z.array(z.object({ id: z.string(), domain: z.string(), status: z.enum(['verified', 'unverified']) })),
     mailboxes: z.array(z.object({ id: z.string(), address: z.string() })),
@@ -47,7 +46,6 @@ export const bootstrap = operation({
     const mine = accounts.filter((one) => allowed === null || allowed.includes(one.id));
     return {
       ...who,
-      gate: gate.open ? ('open' as const) : ('closed' as const),
       projects: projects
         .filter((one) => inside?.includes(one.id) ?? true)
         .map((one) => ({ id: publicId('project', one.id), name: one.name })),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { OPERATOR } from '../../../mail/store/account.ts';
 import { publicId } from '../../ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
+import { gateOf } from '../../recovery/gate-queries.ts';
 import { version } from '../../version.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
@@ -23,6 +24,8 @@ export const Identity = {
   }),
   session: z.object({ id: z.string(), expiresAt: z.string() }).nullable(),
   claimed: z.boolean(),
+  /** Whether the organization may deploy. */
+  gate: z.enum(['open', 'closed']),
   operator: z.boolean(),
   serverVersion: z.string(),
 };
@@ -30,6 +33,7 @@ export const Identity = {
 /** Who the caller is, for whoami and bootstrap. */
 export async function identify({ store, caller, tenant }: Call): Promise<z.input<z.ZodObject<typeof Identity>>> {
   const organization = (await store.read(findOrganization, { id: tenant })) ?? notFound('organization');
+  const gate = await store.read(gateOf, { organization: tenant });
   const { token, session } = caller;
   return {
     organization: {
@@ -51,6 +55,7 @@ export async function identify({ store, caller, tenant }: Call): Promise<z.input
     },
     session: session === undefined ? null : { id: session.shown, expiresAt: isoOf(session.expiresAt) },
     claimed: organization.claimedAt !== null,
+    gate: gate.open ? 'open' : 'closed',
     operator: tenant === OPERATOR,
     serverVersion: version(),
   };

@@ -45,6 +45,8 @@ async function start(settings: Record<string, string>, nearby = false): Promise<
 }
 
 async function end(): Promise<void> {
+  // In good order: what a box supervises would outlive its being killed.
+  if (box.running) await box.stop();
   await box[Symbol.asyncDispose]();
   await internet[Symbol.asyncDispose]();
 }

@@ -157,11 +157,11 @@ abstract class IncomingMessage {
     return { account, to, trace: deliveryTrace(sender === undefined ? '' : formatAddress(sender), to) };
   }
 
-  /** One copy an account, however many of its addresses were named. */
+  /** Those who get it and have nothing forwarded: one copy an account, however many of its addresses were named. */
   protected deliveries(): Delivery[] {
     const byAccount = new Map<number, Delivery>();
     for (const to of this.envelope.recipients) {
-      if (isHere(to) && !byAccount.has(to.route.account))
+      if (isHere(to) && !isForwarded(to.route) && !byAccount.has(to.route.account))
         byAccount.set(to.route.account, this.delivery(to.route.account, to.address));
     }
     return [...byAccount.values()];
@@ -172,18 +172,24 @@ abstract class IncomingMessage {
     if (this.#head === undefined) return { deliveries: this.deliveries(), onward: [] };
     const { store, forwardKey: key, clock } = this.intake.options;
     const { sender, recipients } = this.envelope;
-    const reports = recipients.flatMap(({ route: where }) => (where.kind === 'return' ? [where.to] : []));
-    const addresses = recipients.filter(({ route: where }) => isLocal(where)).map((one) => one.address);
+    const going = recipients.filter(({ route: where }) => isForwarded(where)).map((one) => one.address);
     const mail = { sender, fields: this.#head.fields(), key, now: clock() };
-    const { accounts, onward, kept } = await planForwards(store, addresses, mail);
-    onward.push(...reports.map(returned));
-    const leaves = recipients.some(({ route: where }) => where.kind === 'elsewhere');
-    if (accounts.size === 0 && onward.length === 0 && !leaves) {
-      const why = kept[0] ?? 'where it leads does not exist';
-      return refuse(550, '5.7.1', `Mail for this address is only forwarded, and this message is not: ${why}`);
-    }
-    return { deliveries: [...accounts].map(([account, address]) => this.delivery(account, address)), onward };
+    const { accounts, onward, lost, kept } = await planForwards(store, going, mail);
+    if (lost.length > 0) return unreached(lost, kept);
+    onward.push(...recipients.flatMap(({ route: where }) => (where.kind === 'return' ? [returned(where.to)] : [])));
+    const staying = this.deliveries();
+    const more = [...accounts].filter(([account]) => !staying.some((one) => one.account === account));
+    return { deliveries: [...staying, ...more.map(([account, address]) => this.delivery(account, address))], onward };
   }
+}
+
+/** Nobody would get it for one of the recipients: then it is not taken for any, and its sender hears of it. */
+function unreached(lost: readonly Address[], kept: readonly string[]): Refusal {
+  const [first] = lost;
+  const to = first === undefined ? 'An address' : formatAddress(first);
+  const [why] = kept;
+  if (why === undefined) return refuse(451, '4.2.1', `${to} leads nowhere at the moment, try again later`);
+  return refuse(550, '5.7.1', `Mail for ${to} is only forwarded, and this message is not: ${why}`);
 }
 
 /** From the world, to mailboxes of this box, and on from there. */
@@ -218,12 +224,12 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
   }
 }
 
-function isLocal(where: Route): boolean {
-  return where.kind === 'here' || where.kind === 'forward';
+function isForwarded(where: Route): boolean {
+  return where.kind === 'forward' || (where.kind === 'here' && where.forwards === true);
 }
 
 function goesOn(where: Route): boolean {
-  return where.kind === 'forward' || where.kind === 'return' || (where.kind === 'here' && where.forwards === true);
+  return where.kind === 'return' || isForwarded(where);
 }
 
 /** From somebody who logged in, to anybody. */

@@ -3,14 +3,8 @@ import { sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { finishAttempts } from './relay/store-queue.ts';
-import {
-  addAccount,
-  addAppPassword,
-  removeAppPassword,
-  setPassword,
-  setQuota,
-  stampCredentials,
-} from './store/account.ts';
+import { addAccount, setQuota } from './store/account.ts';
+import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { announceAgain } from './store/arrival.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';

@@ -96,6 +96,9 @@ export const submissionBlob = query(
     ),
 );
 
+/** A look for each of many messages that come at once would cost more than all of them. */
+const BURST_MS = 10;
+
 export interface StoreQueueOptions {
   store: MailStore;
   /** Why bounces for elsewhere may not go out now; null lets them go. */
@@ -107,6 +110,8 @@ export interface StoreQueueOptions {
 export class StoreQueue implements Queue {
   readonly #options: StoreQueueOptions;
   readonly #listeners = new Set<() => void>();
+  #toldAt = -Infinity;
+  #telling: NodeJS.Timeout | undefined;
 
   constructor(options: StoreQueueOptions) {
     this.#options = options;
@@ -153,8 +158,17 @@ export class StoreQueue implements Queue {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Something was queued, released or asked to be tried now. */
+  /** Something was queued, released or asked to be tried now. The first time is told at once, a burst then together. */
   changed(): void {
+    if (this.#telling !== undefined) return;
+    const wait = this.#toldAt + BURST_MS - performance.now();
+    if (wait <= 0) this.#tell();
+    else this.#telling = setTimeout(() => this.#tell(), wait).unref();
+  }
+
+  #tell(): void {
+    this.#telling = undefined;
+    this.#toldAt = performance.now();
     for (const listener of this.#listeners) listener();
   }
 

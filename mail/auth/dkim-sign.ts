@@ -56,7 +56,7 @@ const VALID_SECONDS = 7 * 24 * 3600;
 
 /**
  * The DKIM-Signature fields, one for each key, that go in front of a message, complete with CRLF. `header` is the header
- * block with or without its empty line, `bodyHash` comes from a body hasher, `now` is ms UTC. Signing happens off the
+ * block with or without its empty line, `bodyHash` comes from a body hasher, `now` is ms UTC. RSA signs off the
  * calling thread. RFC 6376, RFC 8463.
  *
  * There is never an `l=`: it would let anyone append to the body.
@@ -131,12 +131,13 @@ function canonicalField(name: string, value: string): string {
 }
 
 /** RFC 8463 3: Ed25519 signs the SHA-256 of the octets, not the octets. */
-function signData(key: DkimKey, text: string): Promise<string> {
+function signData(key: DkimKey, text: string): string | Promise<string> {
   const octets = Buffer.from(text, 'latin1');
   const ed25519 = key.algorithm === 'ed25519-sha256';
-  const data = ed25519 ? createHash('sha256').update(octets).digest() : octets;
+  // Cheaper than handing it to another thread.
+  if (ed25519) return sign(null, createHash('sha256').update(octets).digest(), key.key).toString('base64');
   return new Promise((resolve, reject) => {
-    sign(ed25519 ? null : 'sha256', data, key.key, (error, signature) => {
+    sign('sha256', octets, key.key, (error, signature) => {
       if (error === null) resolve(signature.toString('base64'));
       else reject(error);
     });

@@ -20,7 +20,7 @@ const median = (values: readonly number[]): number => {
   return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
 };
 
-const target = new Target(3625);
+const target = await Target.start();
 const ours = await relayMailstead(target, DOMAINS);
 const theirs = await relayPostfix(target);
 try {

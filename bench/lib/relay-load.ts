@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { message } from './messages.ts';
@@ -25,7 +27,7 @@ export class Target {
   taken = 0;
   readonly #child: ChildProcess;
 
-  constructor(port: number) {
+  private constructor(port: number) {
     this.port = port;
     this.#child = spawn('/usr/sbin/smtp-sink', ['-u', 'nobody', '-c', `${this.host}:${port}`, '1000'], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,6 +36,16 @@ export class Target {
       const last = text.lastIndexOf('mesg=');
       if (last >= 0) this.taken = Number(/^\d+/.exec(text.slice(last + 5))?.[0] ?? this.taken);
     });
+  }
+
+  /** On a port that nobody has: two sinks on one would share the messages. */
+  static async start(): Promise<Target> {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address() as AddressInfo;
+    probe.close();
+    await once(probe, 'close');
+    return new Target(port);
   }
 
   async until(count: number): Promise<void> {

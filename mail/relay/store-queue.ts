@@ -6,17 +6,10 @@ import { routeOutward } from '../delivery/route.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
-import {
-  type AttemptEnd,
-  beginAttempts,
-  dueRows,
-  endAttempt,
-  markDelayTold,
-  nextDue,
-  type QueueRow,
-} from '../store/queue.ts';
+import { type AttemptEnd, beginAttempts, endAttempt, markDelayTold } from '../store/queue.ts';
+import { type DueRow, dueRows, nextDue } from '../store/queue-look.ts';
 import type { MailStore } from '../store/store.ts';
-import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
+import type { AttemptResult, BounceMessage, Look, Queue, QueueItem } from './needs.ts';
 import { LONGEST_WAIT } from './schedule.ts';
 
 const CHUNK = 64 * 1024;
@@ -112,9 +105,9 @@ export class StoreQueue implements Queue {
     this.#options = options;
   }
 
-  async due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]> {
-    const rows = await this.#options.store.read(dueRows, { now, limit, busy, horizon: now + LONGEST_WAIT });
-    return rows.map(toItem);
+  async due(look: Look): Promise<{ items: QueueItem[]; next: number | undefined }> {
+    const { rows, next } = await this.#options.store.read(dueRows, { ...look, horizon: look.now + LONGEST_WAIT });
+    return { items: rows.map(toItem), next };
   }
 
   nextDue(): Promise<number | undefined> {
@@ -199,7 +192,7 @@ export class StoreQueue implements Queue {
   }
 }
 
-function toItem(row: QueueRow): QueueItem {
+function toItem(row: DueRow): QueueItem {
   return {
     id: row.id,
     trace: row.trace,
@@ -208,6 +201,10 @@ function toItem(row: QueueRow): QueueItem {
     // It was a parsed address when it was queued; one that is none any more fails at its destination, alone.
     recipient: parseAddress(row.recipient) ?? { local: row.recipient, domain: row.domain },
     domain: row.domain,
+    tenant: row.tenant,
+    owner: row.owner,
+    lane: row.lane_id,
+    way: { via: undefined, failover: undefined },
     attempts: row.attempts,
     queuedAt: row.created_at,
     nextAt: row.next_at,

@@ -1,5 +1,6 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
+import { laneOf } from './queue-lane.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
 import { collectBlob } from './tidy.ts';
@@ -42,7 +43,8 @@ export async function enqueue(
   stamp: Stamp,
 ): Promise<number[]> {
   const id = await addSubmission(tx, submission, stamp);
-  return addRows(tx, { submission: id, trace: submission.trace, account: submission.account }, rows, hold, stamp);
+  const { trace, account, tenant } = submission;
+  return addRows(tx, { submission: id, trace, account, tenant }, rows, hold, stamp);
 }
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
@@ -68,16 +70,18 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
 
 export async function addRows(
   tx: Write,
-  message: { submission: number; trace: string; account: number | null },
+  message: { submission: number; trace: string; account: number | null; tenant: number },
   rows: readonly NewQueueRow[],
   hold: string | null,
   stamp: Stamp,
 ): Promise<number[]> {
   const ids: number[] = [];
   for (const row of rows) {
+    const lane = await laneOf(tx, message, row.domain);
     const queued = await tx.run(
-      `INSERT INTO queue (submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at, fallback_account)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO queue (lane_id, submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at, fallback_account)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      lane,
       message.submission,
       row.recipient,
       row.domain,
@@ -126,44 +130,10 @@ export interface QueueRow extends Record<string, string | number | null> {
   last_text: string | null;
 }
 
-const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
+/** Of `queue q` and `submission s`. */
+export const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
   q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text`;
-
-/**
- * Due rows, oldest due first, without the destinations that have all the work they can take; then those that were tried
- * and are due beyond `horizon`: a clock that has been set back since wrote them. Two reads, each of one stretch of the
- * index: an OR of them would read all that is in between, which is the whole backlog.
- */
-export const dueRows = query(
-  'due-rows',
-  async (rx, input: { now: number; limit: number; busy: readonly string[]; horizon: number }): Promise<QueueRow[]> => {
-    const busy = JSON.stringify(input.busy);
-    const due = await rx.all<QueueRow>(
-      `SELECT ${COLUMNS} FROM queue q INDEXED BY queue_due JOIN submission s ON s.id = q.submission_id
-       WHERE q.state = 0 AND q.next_at <= ? AND q.domain NOT IN (SELECT value FROM json_each(?))
-       ORDER BY q.next_at LIMIT ?`,
-      input.now,
-      busy,
-      input.limit,
-    );
-    if (due.length >= input.limit) return due;
-    const astray = await rx.all<QueueRow>(
-      `SELECT ${COLUMNS} FROM queue q INDEXED BY queue_due JOIN submission s ON s.id = q.submission_id
-       WHERE q.state = 0 AND q.next_at > ? AND q.attempts > 0 AND q.domain NOT IN (SELECT value FROM json_each(?))
-       ORDER BY q.next_at LIMIT ?`,
-      input.horizon,
-      busy,
-      input.limit - due.length,
-    );
-    return [...due, ...astray];
-  },
-);
-
-export const nextDue = query('next-due', async (rx): Promise<number | undefined> => {
-  const row = await rx.get<{ at: number | null }>('SELECT min(next_at) AS at FROM queue WHERE state = 0');
-  return row?.at ?? undefined;
-});
 
 /** Which rows are meant: null is no limit. */
 export interface QueueFilter {

@@ -5,9 +5,14 @@ const MOST = { owner: 1000, tenant: 2500, all: 10_000 } as const;
 /** What a sender may hold when its tenant or all together hold too much: whoever has little is never shut out. */
 const FEW = 20;
 
+/** A begun row that is held for so long, ms, will soon look due again. */
+const LONG = 4 * 60_000;
+
 /** What the worker has in memory, by row, lane and sender, so that nobody's mail keeps out that of the others. */
 export class Holdings {
   readonly #rows = new Set<number>();
+  /** Rows that are begun, the oldest first, by lane. */
+  readonly #begun = new Map<number, Map<number, number>>();
   readonly #lanes = new Map<number, number>();
   readonly #owners = new Map<number, { rows: number; tenant: number }>();
   readonly #tenants = new Map<number, number>();
@@ -36,9 +41,10 @@ export class Holdings {
    * They wait no longer: their attempts were recorded, or are not to be. They stay held until {@link release}. True when a
    * lane or a sender that was left out of a look can be looked at again.
    */
-  begun(rows: readonly QueueItem[]): boolean {
+  begun(rows: readonly QueueItem[], at: number): boolean {
     let free = false;
-    for (const { lane, owner, tenant } of rows) {
+    for (const { id, lane, owner, tenant } of rows) {
+      if (this.#rows.has(id)) this.#begun.set(lane, (this.#begun.get(lane) ?? new Map<number, number>()).set(id, at));
       if (add(this.#lanes, lane, -1) === 0) free = this.#leftOut.delete(`lane ${lane}`) || free;
       add(this.#tenants, tenant, -1);
       const held = this.#owners.get(owner);
@@ -51,13 +57,21 @@ export class Holdings {
   }
 
   /** Its result is written, or it is not tried now. */
-  release({ id }: QueueItem): void {
+  release({ id, lane }: QueueItem): void {
     this.#rows.delete(id);
+    const begun = this.#begun.get(lane);
+    begun?.delete(id);
+    if (begun?.size === 0) this.#begun.delete(lane);
   }
 
-  /** What the next look leaves out: lanes until their rows are begun, and senders that have their share. */
-  left(): { lanes: number[]; owners: number[] } {
-    const left = { lanes: [...this.#lanes.keys()], owners: this.#full() };
+  /**
+   * What the next look leaves out: senders that have their share, and lanes until their rows are begun, or while an
+   * attempt takes so long that its row would be found again. `now` is monotonic, as in {@link begun}.
+   */
+  left(now: number): { lanes: number[]; owners: number[] } {
+    const slow = [...this.#begun].filter(([, rows]) => now - (rows.values().next().value ?? now) > LONG);
+    const lanes = new Set([...this.#lanes.keys(), ...slow.map(([lane]) => lane)]);
+    const left = { lanes: [...lanes], owners: this.#full() };
     for (const lane of left.lanes) this.#leftOut.add(`lane ${lane}`);
     for (const owner of left.owners) this.#leftOut.add(`owner ${owner}`);
     return left;

@@ -51,6 +51,9 @@ export interface QueueItem {
 /** How an attempt ended for one recipient. Texts from peers are sanitised by the relay's client. */
 export interface AttemptResult {
   id: number;
+  /** Of the message, and the recipient: for the journal, also when the row is gone by now. */
+  trace?: string;
+  to?: string;
   outcome: 'delivered' | 'failed' | 'deferred';
   /** Remote host name and address, empty when none was reached. */
   host: string;

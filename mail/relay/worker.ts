@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log, Meter } from '../log.ts';
+import { formatAddress } from '../message/address.ts';
 import type { Clock } from './clock.ts';
-import type { Connector } from './connector.ts';
 import { groupRows, type Group } from './groups.ts';
 import { Holdings } from './holdings.ts';
 import { Lane } from './lane.ts';
@@ -17,7 +17,8 @@ import { triedWith } from './settle.ts';
 export interface WorkerOptions {
   queue: Queue;
   sender: Sender;
-  connector: Connector;
+  /** Ends every connection, also those still to come. */
+  connector: { destroy(): void };
   limits: RelayLimits;
   clock: Clock;
   random: () => number;
@@ -117,7 +118,7 @@ export class Worker {
     let taken = 0;
     let after: number | undefined;
     do {
-      const look = { now: clock.now(), limit: limits.batch, ...this.#holdings.left(), after };
+      const look = { now: clock.now(), limit: limits.batch, ...this.#holdings.left(clock.monotonic()), after };
       const { items, next } = await queue.due(look);
       const fresh = items.filter((row) => !this.#holdings.has(row));
       this.#takeOn(fresh);
@@ -241,7 +242,7 @@ export class Worker {
       for (const row of rows) this.#holdings.release(row);
       this.#pause(error);
     }
-    if (this.#holdings.begun(rows)) this.pull();
+    if (this.#holdings.begun(rows, clock.monotonic())) this.pull();
   }
 
   /** A full disk refuses every destination alike: one line tells of it, and the next look is a while away. */
@@ -294,7 +295,8 @@ export class Worker {
     for (const bounce of bounces) meter.count('relay_reports_total', { kind: bounce.kind });
     const now = this.#options.clock.now();
     const atOnce = results.some((result) => result.outcome === 'deferred' && result.nextAt <= now);
-    this.#recorder.add(results, bounces, () => {
+    const named = results.map((result, at) => ({ ...result, ...namesOf(group[at]) }));
+    this.#recorder.add(named, bounces, () => {
       for (const row of group) this.#holdings.release(row);
       if (atOnce) this.pull();
     });
@@ -303,6 +305,11 @@ export class Worker {
   #giveBack(group: Group): void {
     this.#record(group, this.#options.sender.untried(group, 'this server was stopped before it could try'), []);
   }
+}
+
+/** Whose result it is, also when the row was cancelled meanwhile. */
+function namesOf(row: QueueItem | undefined): { trace: string; to: string } | undefined {
+  return row && { trace: row.trace, to: formatAddress(row.recipient) };
 }
 
 /** What shares connections: one destination, or all that leaves by one smarthost. */

@@ -22,7 +22,6 @@ export interface DueRow extends QueueRow {
   lane_id: number;
   owner: number;
   tenant: number;
-  route: number | null;
 }
 
 /**
@@ -90,7 +89,7 @@ async function stretch(
 ): Promise<DueRow[]> {
   if (input.senders.length === 0) return [];
   return rx.all<DueRow>(
-    `SELECT ${COLUMNS}, q.lane_id, q.route, l.owner, l.tenant FROM json_each(?) o
+    `SELECT ${COLUMNS}, q.lane_id, l.owner, l.tenant FROM json_each(?) o
        CROSS JOIN queue_lane l INDEXED BY queue_lane_owner ON l.owner = o.value AND l.next_at > ? AND l.next_at <= ?
        CROSS JOIN queue q INDEXED BY queue_lane_rows
          ON q.lane_id = l.id AND q.state = 0 AND q.next_at > ? AND q.next_at <= ?

@@ -4,7 +4,8 @@ import type { Look, QueueItem } from '../../mail/relay/needs.ts';
 import { LONGEST_WAIT } from '../../mail/relay/schedule.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { addRows, addSubmission, steerQueue } from '../../mail/store/queue.ts';
+import { addRows, addSubmission } from '../../mail/store/queue.ts';
+import { steerQueue } from '../../mail/store/queue-steering.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 
 interface Filling {

@@ -126,6 +126,7 @@ export class FakeQueue implements Queue {
       const row = this.#row(result.id);
       if (result.outcome === 'deferred') row.nextAt = result.nextAt;
       else row.state = result.outcome;
+      if (result.via !== undefined) row.way = { via: result.via, failover: undefined };
     }
     for (const bounce of bounces) {
       for (const id of bounce.about) if (bounce.kind === 'delay') this.#row(id).delayTold = true;

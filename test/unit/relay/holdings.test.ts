@@ -23,19 +23,29 @@ test('a sender with its share is left out, and looked at again when half of it i
   const held = new Holdings();
   const rows = Array.from({ length: 1000 }, (_, n) => row(1, 1, n));
   for (const one of rows) held.take(one);
-  expect(held.left().owners).toEqual([1]);
-  expect(held.begun(rows.slice(0, 499).map((one) => ({ ...one, lane: 5000 })))).toBe(false);
-  expect(held.begun(rows.slice(499, 500).map((one) => ({ ...one, lane: 5000 })))).toBe(true);
-  expect(held.left().owners).toEqual([]);
+  expect(held.left(0).owners).toEqual([1]);
+  expect(
+    held.begun(
+      rows.slice(0, 499).map((one) => ({ ...one, lane: 5000 })),
+      0,
+    ),
+  ).toBe(false);
+  expect(
+    held.begun(
+      rows.slice(499, 500).map((one) => ({ ...one, lane: 5000 })),
+      0,
+    ),
+  ).toBe(true);
+  expect(held.left(0).owners).toEqual([]);
 });
 
 test('however much one tenant holds, another has its few', () => {
   const held = new Holdings();
   for (let owner = 1; owner <= 30; owner += 1) for (let n = 0; n < 900; n += 1) held.take(row(1, owner));
   for (let n = 0; n < 19; n += 1) held.take(row(2, 99));
-  expect(held.left().owners).not.toContain(99);
+  expect(held.left(0).owners).not.toContain(99);
   held.take(row(2, 99));
-  expect(held.left().owners).toContain(99);
+  expect(held.left(0).owners).toContain(99);
 });
 
 test('a lane is left out until its rows are begun, and is told of once', () => {
@@ -43,11 +53,22 @@ test('a lane is left out until its rows are begun, and is told of once', () => {
   const [first, second] = [row(1, 1, 7), row(1, 1, 7)];
   held.take(first);
   held.take(second);
-  expect(held.begun([first])).toBe(false);
-  expect(held.left().lanes).toEqual([7]);
-  expect(held.begun([second])).toBe(true);
-  expect(held.left().lanes).toEqual([]);
+  expect(held.begun([first], 0)).toBe(false);
+  expect(held.left(0).lanes).toEqual([7]);
+  expect(held.begun([second], 0)).toBe(true);
+  expect(held.left(0).lanes).toEqual([]);
   expect([held.has(first), held.size]).toEqual([true, 2]);
   held.release(first);
   expect(held.has(first)).toBe(false);
+});
+
+test('a lane whose attempts take long is left out, or its rows would be found again', () => {
+  const held = new Holdings();
+  const one = row(1, 1, 7);
+  held.take(one);
+  held.begun([one], 0);
+  expect(held.left(240_000).lanes).toEqual([]);
+  expect(held.left(240_001).lanes).toEqual([7]);
+  held.release(one);
+  expect(held.left(240_001).lanes).toEqual([]);
 });

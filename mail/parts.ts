@@ -12,7 +12,9 @@ import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
-import { beginAttempts, steerQueue } from './store/queue.ts';
+import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { beginAttempts } from './store/queue.ts';
+import { steerQueue } from './store/queue-steering.ts';
 import { setSetting } from './store/setting.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
@@ -39,9 +41,11 @@ export function mailParts(): ThreadParts {
       forgetHistory,
       removeAppPassword,
       removeMailbox,
+      removeOutboundRoute,
       removeSuppression,
       renameMailbox,
       sendScheduled,
+      setOutboundRoute,
       setPassword,
       setQuota,
       setSetting,

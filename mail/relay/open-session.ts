@@ -19,6 +19,10 @@ export interface SessionOptions {
   hostname: string;
   timeouts: Timeouts;
   tls: TlsPolicy;
+  /** TLS comes before the greeting. RFC 8314 3.3. */
+  implicitTls?: boolean;
+  /** What is to be done before mail is sent; a verdict ends it. */
+  login?(connection: Connection, offers: Offers): Promise<Verdict | undefined>;
   /** Told of each connection, so that closing can end what is still being set up. */
   onConnection?(connection: Connection): void;
 }
@@ -50,6 +54,7 @@ async function attempt(
   const connection = await Connection.dial(host, options.timeouts.connect);
   if (!(connection instanceof Connection)) return none(deferred('4.4.1', connection.why), true);
   options.onConnection?.(connection);
+  if (options.implicitTls === true) return withImplicitTls(connection, host, options);
   const greeted = await greet(connection, options);
   if (greeted.kind === 'none') return give(connection, greeted);
   if (!greeted.offers.startTls || !tryTls) return inClear(connection, host, greeted.offers, options, tryTls);
@@ -81,7 +86,33 @@ async function withTls(
   const again = await hello(connection, options);
   return again.kind === 'none'
     ? give(connection, again)
-    : new Session(connection, host, again.offers, timeouts, tlsText(socket));
+    : ready(connection, host, again.offers, options, tlsText(socket));
+}
+
+async function withImplicitTls(connection: Connection, host: Host, options: SessionOptions) {
+  const socket = await connection.startTls(host, options.timeouts.tls);
+  if ('kind' in socket) return none(deferred('4.7.5', `TLS could not be set up: ${socket.why}`), true);
+  const distrust = options.tls.judge?.(socket, host);
+  if (distrust !== undefined && options.tls.required) {
+    return give(connection, none(deferred('4.7.5', `the certificate is not acceptable: ${distrust}`), false));
+  }
+  const greeted = await greet(connection, options);
+  return greeted.kind === 'none'
+    ? give(connection, greeted)
+    : ready(connection, host, greeted.offers, options, tlsText(socket));
+}
+
+async function ready(
+  connection: Connection,
+  host: Host,
+  offers: Offers,
+  options: SessionOptions,
+  tls: string,
+): Promise<Session | NoSession> {
+  const refused = await options.login?.(connection, offers);
+  return refused === undefined
+    ? new Session(connection, host, offers, options.timeouts, tls)
+    : give(connection, none(refused, false));
 }
 
 function inClear(

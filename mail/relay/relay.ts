@@ -2,9 +2,11 @@ import type { Resolver } from '../dns/lookup.ts';
 import type { Log, Meter } from '../log.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { Connector, type DestinationPolicy } from './connector.ts';
+import type { DestinationRules } from './destination.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import type { Queue, SigningKey } from './needs.ts';
 import { Sender } from './sender.ts';
+import { type RefusedLogin, type Smarthost, Smarthosts } from './smarthosts.ts';
 import { Worker } from './worker.ts';
 
 export interface RelayOptions {
@@ -22,6 +24,8 @@ export interface RelayOptions {
   isOurName?(host: string): boolean;
   /** Whether this box itself listens there. */
   isOurAddress(ip: string, port: number): boolean;
+  /** A smarthost by the number that {@link Way} names; undefined: it is there no more. Rejecting means "later". */
+  smarthost?(id: number): Promise<Smarthost | undefined>;
   /** For MTA-STS and DANE; without it TLS is opportunistic. */
   tlsPolicy?(domain: string): Promise<DestinationPolicy>;
   limits?: Partial<RelayLimits>;
@@ -35,6 +39,8 @@ export interface RelayOptions {
 export interface Relay {
   /** Finishes what is on the wire, within a bound, and takes on nothing new. */
   close(): Promise<void>;
+  /** Smarthosts that refuse their login now, for people to see. */
+  refusedLogins(): RefusedLogin[];
 }
 
 /** Starts to send what the queue holds. Everything that leaves this box by SMTP leaves here. */
@@ -43,23 +49,34 @@ export function startRelay(options: RelayOptions): Relay {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? Math.random;
   const limits = { ...RELAY_LIMITS, ...options.limits };
+  const rules: DestinationRules = {
+    resolver,
+    random,
+    port: options.outboundPort,
+    allowPrivate: (ip, port) => options.allowPrivate(ip, port),
+    isOurName: (host) => host === hostname || (options.isOurName?.(host) ?? false),
+    isOurAddress: (ip, port) => options.isOurAddress(ip, port),
+  };
   const connector = new Connector({
-    rules: {
-      resolver,
-      random,
-      port: options.outboundPort,
-      allowPrivate: (ip, port) => options.allowPrivate(ip, port),
-      isOurName: (host) => host === hostname || (options.isOurName?.(host) ?? false),
-      isOurAddress: (ip, port) => options.isOurAddress(ip, port),
-    },
+    rules,
     hostname,
     limits,
     clock,
     meter,
     tlsPolicy: options.tlsPolicy === undefined ? undefined : (domain) => optionsPolicy(options, domain),
   });
-  const sender = new Sender({ queue, connector, keys: (domain) => options.keys(domain), hostname, clock, random, log });
-  return new Worker({ queue, sender, connector, limits, clock, random, log, meter });
+  const find = async (id: number): Promise<Smarthost | undefined> => options.smarthost?.(id);
+  const smarthosts = new Smarthosts({ find, rules, hostname, limits, clock, log, meter });
+  const keys = (domain: string): Promise<readonly SigningKey[]> => options.keys(domain);
+  const sender = new Sender({ queue, connector, smarthosts, keys, hostname, clock, random, log });
+  const connections = {
+    destroy(): void {
+      connector.destroy();
+      smarthosts.destroy();
+    },
+  };
+  const worker = new Worker({ queue, sender, connector: connections, limits, clock, random, log, meter });
+  return { close: () => worker.close(), refusedLogins: () => smarthosts.refused() };
 }
 
 async function optionsPolicy(options: RelayOptions, domain: string): Promise<DestinationPolicy> {

@@ -5,14 +5,17 @@ import type { Connector } from './connector.ts';
 import type { Host } from './destination.ts';
 import { slices, type Group } from './groups.ts';
 import type { AttemptResult, BounceMessage, Queue, QueueItem, SigningKey } from './needs.ts';
+import { failOver } from './fail-over.ts';
 import { prepare, readHeader, type Prepared } from './outgoing.ts';
 import { Session } from './session.ts';
 import { restAtOnce, settle } from './settle.ts';
+import type { Smarthosts } from './smarthosts.ts';
 import { deferred, type Verdict } from './verdict.ts';
 
 export interface SenderOptions {
   queue: Queue;
   connector: Connector;
+  smarthosts: Smarthosts;
   /** Keys that sign for a domain; none for a domain that is not signed for. Rejecting means "later". */
   keys(domain: string): Promise<readonly SigningKey[]>;
   hostname: string;
@@ -45,11 +48,12 @@ export class Sender {
 
   /** Tries a group that has been begun. Never rejects. */
   async send(group: Group, reuse: Session | undefined): Promise<Sent> {
-    const [{ domain }] = group;
+    const [{ domain, way }] = group;
+    const { connector, smarthosts } = this.#options;
     let session = reuse;
     for (;;) {
       if (session === undefined) {
-        const opened = await this.#options.connector.connect(domain);
+        const opened = await (way.via === undefined ? connector.connect(domain) : smarthosts.connect(way.via));
         if (!(opened instanceof Session)) return this.#ended(group, opened.verdict, opened.host);
         session = opened;
       }
@@ -90,8 +94,11 @@ export class Sender {
   #judged(session: Session, attempted: readonly Attempted[], header: Buffer): Sent {
     const { connector, hostname, clock } = this.#options;
     const broken = !session.usable;
-    if (broken && attempted.some(({ result }) => result.status === '4.4.2')) connector.hosts.doubtful(session.host);
-    else connector.hosts.works(session.host);
+    // A smarthost says nothing about the receivers' own servers.
+    if (attempted[0]?.item.way.via === undefined) {
+      if (broken && attempted.some(({ result }) => result.status === '4.4.2')) connector.hosts.doubtful(session.host);
+      else connector.hosts.works(session.host);
+    }
     if (broken) session.destroy();
     return {
       session: broken ? undefined : session,
@@ -104,7 +111,7 @@ export class Sender {
   async #ended(group: Group, verdict: Verdict, host: Host | undefined): Promise<Sent> {
     const { hostname, clock, queue } = this.#options;
     const verdicts = group.map(() => verdict);
-    const attempted = this.#settleAll(group, verdicts, host, '', false);
+    const attempted = this.#settleAll(group, verdicts, host, '', false, 'connecting');
     const told = attempted.some((one) => reportKind(one) !== undefined);
     const header = told ? await readHeader(() => queue.content(group[0].message)) : Buffer.alloc(0);
     return {
@@ -121,13 +128,21 @@ export class Sender {
     host: Host | undefined,
     tls: string,
     dsnPassedOn: boolean,
+    tried: 'connecting' | 'sending' = 'sending',
   ): Attempted[] {
     const { clock, random } = this.#options;
     const now = clock.now();
     const settled = group.map((item, at) =>
       settle(item, verdicts[at] ?? deferred('4.5.0', 'no answer'), { host, tls, now, random }),
     );
-    return restAtOnce(settled, now).map((result, at) => ({ item: group[at] as QueueItem, result, dsnPassedOn }));
+    const how = {
+      turnedAway: tried === 'connecting' && host !== undefined,
+      cutOff: this.#options.connector.hosts.cutOff,
+    };
+    return restAtOnce(settled, now).map((result, at) => {
+      const item = group[at] as QueueItem;
+      return { item, result: failOver(item, result, how), dsnPassedOn };
+    });
   }
 
   async #message(item: QueueItem): Promise<Prepared | undefined> {

@@ -6,18 +6,13 @@ import { routeOutward } from '../delivery/route.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
-import {
-  type AttemptEnd,
-  beginAttempts,
-  dueRows,
-  endAttempt,
-  markDelayTold,
-  nextDue,
-  type QueueRow,
-} from '../store/queue.ts';
+import { type AttemptEnd, beginAttempts, endAttempt, markDelayTold } from '../store/queue.ts';
+import { type OutboundRoute, outboundRoutes } from '../store/outbound-route.ts';
+import { type DueRow, dueRows, nextDue } from '../store/queue-look.ts';
 import type { MailStore } from '../store/store.ts';
-import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
+import type { AttemptResult, BounceMessage, Look, Queue, QueueItem } from './needs.ts';
 import { LONGEST_WAIT } from './schedule.ts';
+import { chooseWay } from './ways.ts';
 
 const CHUNK = 64 * 1024;
 const TOGETHER = 50;
@@ -103,6 +98,8 @@ export interface StoreQueueOptions {
   store: MailStore;
   /** Why bounces for elsewhere may not go out now; null lets them go. */
   hold: string | null;
+  /** When the box's own smarthost is used; undefined: there is none. */
+  smarthost?: 'always' | 'failover' | undefined;
   traceId(): string;
 }
 
@@ -117,9 +114,11 @@ export class StoreQueue implements Queue {
     this.#options = options;
   }
 
-  async due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]> {
-    const rows = await this.#options.store.read(dueRows, { now, limit, busy, horizon: now + LONGEST_WAIT });
-    return rows.map(toItem);
+  async due(look: Look): Promise<{ items: QueueItem[]; next: number | undefined }> {
+    const { rows, next } = await this.#options.store.read(dueRows, { ...look, horizon: look.now + LONGEST_WAIT });
+    const tenants = [...new Set(rows.map((row) => row.tenant))];
+    const routes = tenants.length === 0 ? [] : await this.#options.store.read(outboundRoutes, { tenants });
+    return { items: rows.map((row) => toItem(row, routes, this.#options.smarthost)), next };
   }
 
   nextDue(): Promise<number | undefined> {
@@ -213,15 +212,21 @@ export class StoreQueue implements Queue {
   }
 }
 
-function toItem(row: QueueRow): QueueItem {
+function toItem(row: DueRow, routes: readonly OutboundRoute[], box: 'always' | 'failover' | undefined): QueueItem {
+  const sender = row.sender === '' ? undefined : parseAddress(row.sender);
+  const { tenant, domain, route } = row;
   return {
     id: row.id,
     trace: row.trace,
     message: row.submission_id,
-    sender: row.sender === '' ? undefined : parseAddress(row.sender),
+    sender,
     // It was a parsed address when it was queued; one that is none any more fails at its destination, alone.
     recipient: parseAddress(row.recipient) ?? { local: row.recipient, domain: row.domain },
     domain: row.domain,
+    tenant: row.tenant,
+    owner: row.owner,
+    lane: row.lane_id,
+    way: chooseWay({ tenant, sender: sender?.domain ?? '', domain, route }, routes, box),
     attempts: row.attempts,
     queuedAt: row.created_at,
     nextAt: row.next_at,

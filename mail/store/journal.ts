@@ -10,6 +10,7 @@ export type JournalEvent =
   | 'held'
   | 'released'
   | 'cancelled'
+  | 'rerouted'
   | 'deferred'
   | 'delivered'
   | 'failed'

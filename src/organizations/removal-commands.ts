@@ -1,7 +1,7 @@
 import { dismissAccount } from '../../mail/store/account-removal.ts';
 import { dropDomain } from '../../mail/store/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
-import { steerQueue } from '../../mail/store/queue.ts';
+import { steerQueue } from '../../mail/store/queue-steering.ts';
 
 /** Mailboxes of one commit. */
 const SLICE = 100;

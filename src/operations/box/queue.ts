@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { journalOf } from '../../../mail/store/journal.ts';
-import { listQueue, queueOfTrace, type QueueRow, type Steering, steerQueue } from '../../../mail/store/queue.ts';
+import { listQueue, queueOfTrace, type QueueRow } from '../../../mail/store/queue.ts';
+import { type Steering, steerQueue } from '../../../mail/store/queue-steering.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 

@@ -328,6 +328,33 @@ describe('many messages', () => {
     await closed;
   });
 
+  test('nobody waits behind the many of another at the same destination', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port, { limits: { perDestination: { first: 1, most: 1 } } });
+    for (let n = 0; n < 500; n += 1) box.queue.add([`bulk${n}@remote.test`]);
+    await server.received(3);
+    box.queue.add(['second@remote.test'], { owner: 2 });
+    for (let n = 0; n < 3; n += 1) box.queue.add([`other${n}@remote.test`], { tenant: 2, owner: 3 });
+    await box.queue.until(() => box.queue.rows.slice(-4).every((row) => row.state === 'delivered'));
+    expect(box.queue.results.length).toBeLessThan(150);
+  });
+
+  test('connections to a server that is slow do not become more, and make place after each message', async () => {
+    const clock = new FakeClock();
+    const dot: Script['dot'] = () => {
+      clock.advance(6000);
+      return undefined;
+    };
+    await using slow = await scriptedServer({ dot });
+    await using box = world(slow.port, { clock, limits: { connections: 2 } }, new FakeQueue(() => clock.now()));
+    box.zone['A other.test'] = ['127.0.0.1'];
+    for (let n = 0; n < 60; n += 1) box.queue.add([`u${n}@remote.test`]);
+    box.queue.add(['you@other.test']);
+    await box.queue.until(() => box.queue.rows.at(-1)?.state === 'delivered');
+    expect(slow.mostOpen).toBeLessThanOrEqual(3); // one that is closing may overlap the next
+    expect(box.queue.results.length).toBeLessThan(15);
+  });
+
   test('a host that does not answer is left alone for the others as well, then tried again', async () => {
     const down = await scriptedServer();
     await down[Symbol.asyncDispose]();
@@ -399,7 +426,8 @@ describe('faults', () => {
     stuck = false;
     await using again = world(server.port, { clock }, queue);
     clock.advance(5 * MINUTE - 1);
-    expect(await queue.due(clock.now(), 10, [])).toEqual([]);
+    const all = { limit: 10, lanes: [], owners: [], after: undefined };
+    expect((await queue.due({ now: clock.now(), ...all })).items).toEqual([]);
     expect(server.mails).toHaveLength(1);
     clock.advance(MINUTE);
     await queue.recorded(1);

@@ -1,5 +1,5 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
-import { note } from './journal.ts';
+import { note, type Viewer } from './journal.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
 import { collectBlob } from './tidy.ts';
@@ -42,7 +42,8 @@ export async function enqueue(
   stamp: Stamp,
 ): Promise<number[]> {
   const id = await addSubmission(tx, submission, stamp);
-  return addRows(tx, { submission: id, trace: submission.trace, account: submission.account }, rows, hold, stamp);
+  const { trace, tenant, account } = submission;
+  return addRows(tx, { submission: id, trace, tenant, account }, rows, hold, stamp);
 }
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
@@ -68,7 +69,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
 
 export async function addRows(
   tx: Write,
-  message: { submission: number; trace: string; account: number | null },
+  message: { submission: number; trace: string; tenant: number; account: number | null },
   rows: readonly NewQueueRow[],
   hold: string | null,
   stamp: Stamp,
@@ -91,7 +92,8 @@ export async function addRows(
     );
     ids.push(queued.id);
     if (hold !== null) {
-      await note(tx, message.trace, 'held', message.account, { to: row.recipient, because: hold }, stamp);
+      const { trace, tenant, account } = message;
+      await note(tx, trace, 'held', account, { to: row.recipient, because: hold }, stamp, { tenant });
     }
   }
   return ids;
@@ -200,11 +202,15 @@ function sameTwice<T>(value: T): [T, T] {
   return [value, value];
 }
 
-/** The rows of one message that still wait. */
-export const queueOfTrace = query('queue-of-trace', (rx, input: { trace: string }): Promise<QueueRow[]> =>
+/** The rows of one message that still wait, of those that a viewer may know of. */
+export const queueOfTrace = query('queue-of-trace', (rx, input: Viewer & { trace: string }): Promise<QueueRow[]> =>
   rx.all<QueueRow>(
-    `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ? ORDER BY q.id`,
+    `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ?
+       AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
+     ORDER BY q.id LIMIT 1000`,
     input.trace,
+    ...sameTwice(input.tenant),
+    ...sameTwice(input.accounts === null ? null : JSON.stringify(input.accounts)),
   ),
 );
 
@@ -277,8 +283,10 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     end.tls,
     end.id,
   );
-  const { host, status, text } = end;
-  await note(tx, row.trace, end.outcome, row.account_id, { to: row.recipient, host, status, text }, stamp);
+  const { host, ip, code, status, text, tls } = end;
+  const again = end.outcome === 'deferred' ? { next: new Date(end.nextAt).toISOString() } : {};
+  const told = { to: row.recipient, host, ip, code, status, text, tls, ...again };
+  await note(tx, row.trace, end.outcome, row.account_id, told, stamp, { tenant: row.tenant });
   if (end.outcome === 'deferred') {
     await tx.run(
       'UPDATE queue SET next_at = ?, last_status = ?, last_text = ? WHERE id = ?',
@@ -327,8 +335,14 @@ export const steerQueue = command(
     },
     stamp,
   ): Promise<{ kind: 'changed' | 'none'; changed: number }> => {
-    const rows = await tx.all<{ id: number; trace: string; recipient: string; account_id: number | null }>(
-      `SELECT q.id, s.trace, q.recipient, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
+    const rows = await tx.all<{
+      id: number;
+      trace: string;
+      recipient: string;
+      tenant: number;
+      account_id: number | null;
+    }>(
+      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
        WHERE q.state IN (SELECT value FROM json_each(?)) AND (? OR q.id IN (SELECT value FROM json_each(?)))
          AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
        ORDER BY q.id LIMIT 500`,
@@ -340,7 +354,8 @@ export const steerQueue = command(
     );
     for (const row of rows) {
       const event = EVENTS[input.what];
-      if (event !== undefined) await note(tx, row.trace, event, row.account_id, { to: row.recipient }, stamp);
+      const { trace, tenant, recipient: to } = row;
+      if (event !== undefined) await note(tx, trace, event, row.account_id, { to }, stamp, { tenant });
       await steerRow(tx, row.id, input.what, stamp);
     }
     return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length };

@@ -72,7 +72,7 @@ class Facts {
 const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
   received(facts) {
     const ip = facts.text('ip');
-    const way = ip === '' ? 'from a sender on this server' : `from ${facts.text('helo') || 'a server'} [${ip}]`;
+    const way = ip === '' ? 'from this server itself' : `from ${facts.text('helo') || 'a server'} [${ip}]`;
     return [
       {
         event: 'accepted',
@@ -230,7 +230,7 @@ function report(facts: Facts): Telling {
 }
 
 function senderOf(facts: Facts): string {
-  return facts.text('from') || 'a server as a report or an automatic answer (no return address)';
+  return facts.text('from') || 'nobody (a report or an automatic answer)';
 }
 
 function protection(facts: Facts): string {

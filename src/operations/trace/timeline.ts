@@ -29,13 +29,25 @@ export async function storyOf(store: Store, viewer: Viewer, trace: string): Prom
   const suppressed = (program?.suppressed ?? []).map((one): Entry => ({ at: began, ...suppression(one) }));
   const told = await Promise.all(emailsOf(lines).map((one) => tellings(store, one)));
   const attempts = await Promise.all(waiting.map((row) => runningAttempts(store, row)));
-  const entries = [...beginning(lines), ...lines.flatMap(entriesOf), ...suppressed, ...told.flat(), ...attempts.flat()];
+  const entries = [
+    ...beginning(lines),
+    ...inOrder(lines).flatMap(entriesOf),
+    ...suppressed,
+    ...told.flat(),
+    ...attempts.flat(),
+  ];
   return {
     lines,
     entries: [...entries.toSorted((a, b) => a.at - b.at), ...waiting.flatMap(stillWaiting)],
     waiting,
     sent: program?.id,
   };
+}
+
+/** A report is written down before the end that it tells of, in the same commit; told it is after it. */
+function inOrder(lines: readonly JournalLine[]): JournalLine[] {
+  const isReport = ({ event }: JournalLine): boolean => event === 'bounced';
+  return [...lines.filter((line) => !isReport(line)), ...lines.filter(isReport)];
 }
 
 /** What a program sent is no mailbox's: whoever is limited to mailboxes does not see it. */
@@ -48,7 +60,7 @@ function beginning(lines: readonly JournalLine[]): Entry[] {
   const [first] = lines;
   if (first?.event !== 'forwarded') return [];
   const { from, source } = first.detail;
-  const sender = typeof from === 'string' && from !== '' ? from : 'a server, as a report or an automatic answer';
+  const sender = typeof from === 'string' && from !== '' ? from : 'nobody (a report or an automatic answer)';
   const whom = typeof source === 'string' ? ` for ${source}` : '';
   return [{ at: first.at, event: 'accepted', explanation: `It came${whom}, sent by ${sender}.` }];
 }

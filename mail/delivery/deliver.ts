@@ -37,8 +37,7 @@ export interface Accepted {
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
 export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<{ queued: number }> => {
   const blob = await addBlob(tx, newBlob(mail));
-  for (const delivery of mail.deliveries) await deliverTo(tx, delivery, blob, mail.index, stamp);
-  await note(tx, mail.trace, 'received', null, story(mail), stamp);
+  for (const delivery of mail.deliveries) await receive(tx, mail, delivery, blob, stamp);
   for (const one of mail.onward) await sendOn(tx, mail, one, blob, stamp);
   return { queued: mail.onward.length };
 });
@@ -46,14 +45,15 @@ export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Pro
 /** Queues one copy that goes on. */
 export async function sendOn(
   tx: Write,
-  mail: Pick<Accepted, 'trace' | 'eightBit' | 'hold' | 'index'>,
+  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'hold' | 'index'>,
   one: Onward,
   blob: number,
   stamp: Stamp,
 ): Promise<void> {
-  const { row, tenant, sender, smtputf8, signAs, prefix } = one;
+  const { row, tenant, sender, smtputf8, signAs, prefix, source } = one;
   const { trace, eightBit, hold, index } = mail;
-  await note(tx, trace, 'forwarded', null, { to: row.recipient, from: sender }, stamp);
+  const told = { from: mail.sender, to: row.recipient, as: sender, ...(source !== undefined && { source }) };
+  await note(tx, trace, 'forwarded', null, told, stamp, { tenant, messageId: index.messageId });
   const submission = {
     trace,
     tenant,
@@ -75,14 +75,28 @@ export function deliveryTrace(sender: string, to: string): string {
   return Buffer.from(`Return-Path: <${sender}>\r\nDelivered-To: ${to}\r\n`).toString('latin1');
 }
 
-/** Puts a message into the inbox of one account. */
+/** Puts a message into the inbox of one account and into its story: what others got is none of its business. */
+export async function receive(
+  tx: Write,
+  mail: Pick<Accepted, 'trace' | 'sender' | 'index'> & { from?: Accepted['from'] },
+  delivery: Delivery,
+  blob: number,
+  stamp: Stamp,
+): Promise<void> {
+  const { trace, sender, index, from } = mail;
+  const email = await deliverTo(tx, delivery, blob, index, stamp);
+  const told = { from: sender, to: [delivery.to], size: index.size, email, ...from };
+  await note(tx, trace, 'received', delivery.account, told, stamp, { messageId: index.messageId });
+}
+
+/** Puts a message into the inbox of one account. Answers the id that it has there. */
 export async function deliverTo(
   tx: Write,
   { account, trace }: Delivery,
   blob: number,
   index: MessageIndex,
   stamp: Stamp,
-): Promise<void> {
+): Promise<number> {
   const inbox = await tx.get<{ id: number; announce: number }>(
     `SELECT m.id, a.announce FROM mailbox m JOIN account a ON a.id = m.account_id WHERE m.account_id = ? AND m.role = 'inbox'`,
     account,
@@ -91,9 +105,5 @@ export async function deliverTo(
   const email = await addEmail(tx, { account, blob, index, trace, receivedAt: stamp.now });
   await addEntry(tx, inbox.id, email, { bits: 0, kw: [] }, stamp);
   if (inbox.announce === 1) await noteArrival(tx, account, email.id, stamp);
-}
-
-function story(mail: Accepted): Record<string, string | number | readonly string[]> {
-  const to = mail.deliveries.map((delivery) => delivery.to);
-  return { from: mail.sender, to, ip: mail.from.ip, helo: mail.from.helo, size: mail.index.size };
+  return email.id;
 }

@@ -17,6 +17,8 @@ export interface Onward {
   prefix: string;
   smtputf8: boolean;
   row: NewQueueRow;
+  /** The address whose forward it is; none for a report that finds its way back. */
+  source?: string;
 }
 
 export interface Plan {
@@ -163,6 +165,7 @@ function onward({ sender, key, now }: ForwardedMail, { address, fallback }: Step
     sender: rewritten === undefined ? '' : formatAddress(rewritten),
     signAs: [domain],
     prefix: forwardTrace(by.source, recipient, key),
+    source: by.source,
     smtputf8: needsUtf8(address) || (rewritten !== undefined && needsUtf8(rewritten)),
     row: {
       recipient,

@@ -4,25 +4,26 @@ import { command, query, type Stamp, type Write } from '../store/engine/types.ts
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { addRows, addSubmission, dropSubmission, type NewQueueRow } from '../store/queue.ts';
-import { type Delivery, deliverTo, sendOn } from './deliver.ts';
+import { type Delivery, receive, sendOn } from './deliver.ts';
 import type { Onward } from './forward.ts';
-import type { Outgoing } from './submit.ts';
+import { namedIn, noteSubmitted, type Outgoing } from './submit.ts';
 
 /** Keeps a message until its time. Recipients on this box wait too. */
 export async function schedule(tx: Write, mail: Outgoing, dueAt: number, stamp: Stamp): Promise<void> {
   const blob = await addBlob(tx, newBlob(mail));
-  const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
-  const detail = { from: mail.sender, to, size: mail.index.size, until: new Date(dueAt).toISOString() };
-  await note(tx, mail.trace, 'scheduled', mail.account, detail, stamp);
+  const { tenant, index } = mail;
+  const detail = { from: mail.sender, to: namedIn(mail), size: index.size, until: new Date(dueAt).toISOString() };
+  await note(tx, mail.trace, 'scheduled', mail.account, detail, stamp, { tenant, messageId: index.messageId });
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    'INSERT INTO scheduled (submission_id, due_at, here, elsewhere, onward, hold) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO scheduled (submission_id, due_at, here, elsewhere, onward, hold, named) VALUES (?, ?, ?, ?, ?, ?, ?)',
     id,
     dueAt,
     JSON.stringify(mail.here),
     JSON.stringify(mail.elsewhere),
     JSON.stringify(mail.onward ?? []),
     mail.hold,
+    JSON.stringify(mail.named ?? null),
   );
 }
 
@@ -53,8 +54,8 @@ export const dueMessages = query(
 export const sendScheduled = command(
   'send-scheduled',
   async (tx, input: { id: number; index: MessageIndex }, stamp): Promise<{ queued: boolean }> => {
-    const row = await tx.get<{ here: string; elsewhere: string; onward: string; hold: string | null }>(
-      'DELETE FROM scheduled WHERE submission_id = ? RETURNING here, elsewhere, onward, hold',
+    const row = await tx.get<{ here: string; elsewhere: string; onward: string; hold: string | null; named: string }>(
+      'DELETE FROM scheduled WHERE submission_id = ? RETURNING here, elsewhere, onward, hold, named',
       input.id,
     );
     const submission = await tx.get<{
@@ -69,14 +70,12 @@ export const sendScheduled = command(
     const here = JSON.parse(row.here) as Delivery[];
     const elsewhere = JSON.parse(row.elsewhere) as NewQueueRow[];
     const { trace, tenant, account_id: account, sender } = submission;
-    for (const delivery of here) await deliverTo(tx, delivery, submission.blob_id, input.index, stamp);
-    const to = [...here.map((one) => one.to), ...elsewhere.map((one) => one.recipient)];
-    const local = here.map((one) => one.to);
-    const detail = { from: sender, to, size: input.index.size, ...(local.length > 0 && { here: local }) };
-    await note(tx, trace, 'submitted', account, detail, stamp);
-    await addRows(tx, { submission: input.id, trace, account, tenant }, elsewhere, row.hold, stamp);
+    const named = JSON.parse(row.named) as string[] | null;
+    const mail = { trace, tenant, account, sender, eightBit: submission.eight_bit === 1, hold: row.hold, ...input };
+    await noteSubmitted(tx, { ...mail, here, elsewhere, ...(named !== null && { named }) }, stamp);
+    for (const delivery of here) await receive(tx, mail, delivery, submission.blob_id, stamp);
+    await addRows(tx, { submission: input.id, trace, tenant, account }, elsewhere, row.hold, stamp);
     const onward = JSON.parse(row.onward) as Onward[];
-    const mail = { trace, eightBit: submission.eight_bit === 1, hold: row.hold, index: input.index };
     for (const one of onward) await sendOn(tx, mail, one, submission.blob_id, stamp);
     if (elsewhere.length === 0) await dropSubmission(tx, input.id);
     return { queued: elsewhere.length + onward.length > 0 };
@@ -85,13 +84,13 @@ export const sendScheduled = command(
 
 /** Takes back what has not left yet. */
 export async function unschedule(tx: Write, trace: string, stamp: Stamp): Promise<boolean> {
-  const row = await tx.get<{ id: number; account_id: number | null }>(
-    'SELECT s.id, s.account_id FROM submission s JOIN scheduled d ON d.submission_id = s.id WHERE s.trace = ?',
+  const row = await tx.get<{ id: number; tenant: number; account_id: number | null }>(
+    'SELECT s.id, s.tenant, s.account_id FROM submission s JOIN scheduled d ON d.submission_id = s.id WHERE s.trace = ?',
     trace,
   );
   if (row === undefined) return false;
   await tx.run('DELETE FROM scheduled WHERE submission_id = ?', row.id);
-  await note(tx, trace, 'cancelled', row.account_id, {}, stamp);
+  await note(tx, trace, 'cancelled', row.account_id, {}, stamp, { tenant: row.tenant });
   await dropSubmission(tx, row.id);
   return true;
 }

@@ -6,7 +6,7 @@ import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { enqueue, type NewQueueRow } from '../store/queue.ts';
-import { type Delivery, deliverTo, sendOn } from './deliver.ts';
+import { type Delivery, receive, sendOn } from './deliver.ts';
 import type { Onward } from './forward.ts';
 
 /** A message that leaves an account, or the box itself: the only way out. */
@@ -26,6 +26,11 @@ export interface Outgoing {
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
   elsewhere: readonly NewQueueRow[];
+  /**
+   * Recipients as the sender named them, for the sender's story: where others forward to is none of its business. Left
+   * out: those of `here` and `elsewhere`.
+   */
+  named?: readonly string[];
   /** Copies that recipients on this box have forwarded. */
   onward?: readonly Onward[];
   /** Why mail for elsewhere may not go out yet; null lets it go. */
@@ -59,11 +64,8 @@ const keysOf = ({ here, elsewhere }: Outgoing): string[] =>
 /** The body of {@link submit} without a limit, for commands that send something as part of their own work. */
 export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<number[]> {
   const blob = await addBlob(tx, newBlob(mail));
-  for (const delivery of mail.here) await deliverTo(tx, delivery, blob, mail.index, stamp);
-  const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
-  const here = mail.here.map((delivery) => delivery.to);
-  const detail = { from: mail.sender, to, size: mail.index.size, ...(here.length > 0 && { here }) };
-  await note(tx, mail.trace, 'submitted', mail.account, detail, stamp);
+  await noteSubmitted(tx, mail, stamp);
+  for (const delivery of mail.here) await receive(tx, mail, delivery, blob, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return [];
@@ -76,4 +78,23 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<num
     mail.hold,
     stamp,
   );
+}
+
+/** Writes into the sender's story that a message was taken, and for whom. */
+export async function noteSubmitted(
+  tx: Write,
+  mail: Pick<Outgoing, 'trace' | 'account' | 'tenant' | 'sender' | 'here' | 'elsewhere' | 'named' | 'index'>,
+  stamp: Stamp,
+): Promise<void> {
+  const to = namedIn(mail);
+  const leaving = new Set(mail.elsewhere.map((row) => row.recipient));
+  const here = to.filter((one) => !leaving.has(one));
+  const { trace, account, tenant, index } = mail;
+  const detail = { from: mail.sender, to, size: index.size, ...(here.length > 0 && { here }) };
+  await note(tx, trace, 'submitted', account, detail, stamp, { tenant, messageId: index.messageId });
+}
+
+/** The recipients as the sender named them. */
+export function namedIn({ here, elsewhere, named }: Pick<Outgoing, 'here' | 'elsewhere' | 'named'>): readonly string[] {
+  return named ?? [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)];
 }

@@ -300,6 +300,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       envid: envid ?? '',
       signAs: this.#header.authorDomains,
       here: plan.deliveries,
+      named: [...new Set(recipients.map((to) => formatAddress(to.address)))],
       onward: plan.onward,
       elsewhere: elsewhere(recipients),
       hold,

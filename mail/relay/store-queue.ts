@@ -34,8 +34,8 @@ export const finishAttempts = command(
   ): Promise<void> => {
     for (const { about, kind, outgoing } of input.bounces) {
       // The row may be gone or told of: cancelled meanwhile, or this is the second run of the same result.
-      const row = await tx.get<{ trace: string; delay_told: number }>(
-        'SELECT s.trace, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
+      const row = await tx.get<{ trace: string; tenant: number; account_id: number | null; delay_told: number }>(
+        'SELECT s.trace, s.tenant, s.account_id, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
         about[0] ?? -1,
       );
       if (row === undefined || (kind === 'delay' && row.delay_told === 1)) continue;
@@ -43,7 +43,7 @@ export const finishAttempts = command(
       if (to !== undefined) await send(tx, outgoing, stamp);
       const detail =
         to === undefined ? { kind, because: 'its sender is not here any more' } : { kind, to, as: outgoing.trace };
-      await note(tx, row.trace, 'bounced', null, detail, stamp);
+      await note(tx, row.trace, 'bounced', row.account_id, detail, stamp, { tenant: row.tenant });
       if (kind === 'delay') await markDelayTold(tx, about);
     }
     for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
@@ -66,8 +66,9 @@ async function keepHere(tx: Write, { row: id, index }: Fallback, stamp: Stamp): 
   );
   if (row === undefined) return;
   const trace = Buffer.from(`X-Mailstead-Not-Forwarded: ${row.recipient}\r\n`).toString('latin1');
-  await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
-  await note(tx, row.trace, 'kept', row.account, { to: row.recipient }, stamp);
+  const email = await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
+  const told = { from: row.sender, to: row.recipient, email };
+  await note(tx, row.trace, 'kept', row.account, told, stamp, { messageId: index.messageId });
 }
 
 /** Of these rows those with a mailbox to fall back to. */

@@ -9,6 +9,7 @@ const files = [
   '0005-allowance.sql',
   '0006-later.sql',
   '0009-routes.sql',
+  '0013-trace.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -35,7 +35,8 @@ export const steerQueue = command(
     for (const row of rows) {
       const event = EVENTS[input.what];
       const way = input.route === undefined ? {} : { route: input.route.name };
-      if (event !== undefined) await note(tx, row.trace, event, row.account_id, { to: row.recipient, ...way }, stamp);
+      const { trace, tenant, account_id: account, recipient: to } = row;
+      if (event !== undefined) await note(tx, trace, event, account, { to, ...way }, stamp, { tenant });
       await steerRow(tx, row.id, input, stamp);
     }
     const last = rows.length < SLICE ? undefined : rows.at(-1)?.id;
@@ -57,6 +58,7 @@ interface Chosen extends Record<string, string | number | null> {
   id: number;
   trace: string;
   recipient: string;
+  tenant: number;
   account_id: number | null;
 }
 
@@ -64,7 +66,7 @@ function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
   const { ids, what, tenant, accounts, after = 0, domain = null, trace = null } = input;
   const among = accounts === null ? null : JSON.stringify(accounts);
   return tx.all<Chosen>(
-    `SELECT q.id, s.trace, q.recipient, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
+    `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
      WHERE q.id > ?1 AND q.state IN (SELECT value FROM json_each(?2))
        AND (?3 OR q.id IN (SELECT value FROM json_each(?4)))
        AND (?5 IS NULL OR s.tenant = ?5) AND (?6 IS NULL OR s.account_id IN (SELECT value FROM json_each(?6)))

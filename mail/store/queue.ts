@@ -1,5 +1,5 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
-import { note } from './journal.ts';
+import { note, type Viewer } from './journal.ts';
 import { laneOf } from './queue-lane.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
@@ -43,8 +43,8 @@ export async function enqueue(
   stamp: Stamp,
 ): Promise<number[]> {
   const id = await addSubmission(tx, submission, stamp);
-  const { trace, account, tenant } = submission;
-  return addRows(tx, { submission: id, trace, account, tenant }, rows, hold, stamp);
+  const { trace, tenant, account } = submission;
+  return addRows(tx, { submission: id, trace, tenant, account }, rows, hold, stamp);
 }
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
@@ -70,7 +70,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
 
 export async function addRows(
   tx: Write,
-  message: { submission: number; trace: string; account: number | null; tenant: number },
+  message: { submission: number; trace: string; tenant: number; account: number | null },
   rows: readonly NewQueueRow[],
   hold: string | null,
   stamp: Stamp,
@@ -95,7 +95,8 @@ export async function addRows(
     );
     ids.push(queued.id);
     if (hold !== null) {
-      await note(tx, message.trace, 'held', message.account, { to: row.recipient, because: hold }, stamp);
+      const { trace, tenant, account } = message;
+      await note(tx, trace, 'held', account, { to: row.recipient, because: hold }, stamp, { tenant });
     }
   }
   return ids;
@@ -172,11 +173,15 @@ function sameTwice<T>(value: T): [T, T] {
   return [value, value];
 }
 
-/** The rows of one message that still wait. */
-export const queueOfTrace = query('queue-of-trace', (rx, input: { trace: string }): Promise<QueueRow[]> =>
+/** The rows of one message that still wait, of those that a viewer may know of. */
+export const queueOfTrace = query('queue-of-trace', (rx, input: Viewer & { trace: string }): Promise<QueueRow[]> =>
   rx.all<QueueRow>(
-    `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ? ORDER BY q.id`,
+    `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ?
+       AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
+     ORDER BY q.id LIMIT 1000`,
     input.trace,
+    ...sameTwice(input.tenant),
+    ...sameTwice(input.accounts === null ? null : JSON.stringify(input.accounts)),
   ),
 );
 
@@ -248,23 +253,24 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     end.tls,
     end.id,
   );
-  const { host, status, text, outcome } = end;
+  const { host, ip, code, status, text, tls, outcome } = end;
   if (row === undefined) {
-    // It was cancelled while it was on the wire: that it left all the same must not go unsaid.
-    const told = { to: end.to ?? '', host, status, text, after: 'it was cancelled' };
-    if (changes === 1 && end.trace !== undefined) await note(tx, end.trace, outcome, null, told, stamp);
+    if (changes === 1) await noteTooLate(tx, end, stamp);
     return;
   }
   if (outcome === 'failed' && meansGone(status)) {
     const source = { reason: 'hard_bounce', source: row.trace } as const;
     await suppress(tx, { tenant: row.tenant, key: textKey(row.recipient), ...source }, stamp);
   }
-  await note(tx, row.trace, outcome, row.account_id, { to: row.recipient, host, status, text }, stamp);
+  const { tenant } = row;
+  const again = outcome === 'deferred' ? { next: new Date(end.nextAt).toISOString() } : {};
+  const told = { to: row.recipient, host, ip, code, status, text, tls, ...again };
+  await note(tx, row.trace, outcome, row.account_id, told, stamp, { tenant });
   if (outcome !== 'deferred') return removeRow(tx, end.id);
   if (end.via !== undefined) {
     const because = 'this server was refused there, or reaches no mail server';
     const route = end.via === -1 ? 'the smarthost of this server' : `route ${end.via}`;
-    await note(tx, row.trace, 'rerouted', row.account_id, { to: row.recipient, route, because }, stamp);
+    await note(tx, row.trace, 'rerouted', row.account_id, { to: row.recipient, route, because }, stamp, { tenant });
   }
   await tx.run(
     'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, route = coalesce(?, route) WHERE id = ?',
@@ -274,6 +280,18 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     end.via ?? null,
     end.id,
   );
+}
+
+/** It was cancelled while it was on the wire: that it left all the same must not go unsaid. */
+async function noteTooLate(tx: Write, { trace, to = '', host, status, text, outcome }: AttemptEnd, stamp: Stamp) {
+  if (trace === undefined) return;
+  const whose = await tx.get<{ tenant: number | null; account_id: number | null }>(
+    `SELECT tenant, account_id FROM journal WHERE trace = ? AND event = 'cancelled' ORDER BY id DESC LIMIT 1`,
+    trace,
+  );
+  const about = whose?.tenant == null ? {} : { tenant: whose.tenant };
+  const told = { to, host, status, text, after: 'it was cancelled' };
+  await note(tx, trace, outcome, whose?.account_id ?? null, told, stamp, about);
 }
 
 /** Takes a row out of the queue; with the last one of a message goes its submission. */

@@ -155,6 +155,7 @@ async function prepare(world: World, sender: Sender, request: EmailRequest) {
     envid: '',
     signAs: [from.address.domain],
     ...where,
+    named: [...new Set(recipientsOf(request).map(formatAddress))],
     hold: world.hold,
     data: null,
     file: null,

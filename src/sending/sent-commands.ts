@@ -76,6 +76,7 @@ async function withoutSuppressed(
       ...outgoing,
       here: outgoing.here.filter((one) => open(one.to)),
       elsewhere: outgoing.elsewhere.filter((one) => open(one.recipient)),
+      ...(outgoing.named !== undefined && { named: outgoing.named.filter(open) }),
     },
     blocked: texts
       .filter((text) => !open(text))

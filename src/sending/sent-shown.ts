@@ -75,6 +75,15 @@ function wholeOf(states: readonly RecipientState[]): RecipientState {
   return order.find((one) => states.includes(one)) ?? 'queued';
 }
 
+/** What the mailboxes of the same organization do with a message is not told to the program that sent it. */
+export function sendersLines(sent: SentEmail, lines: readonly JournalLine[]): JournalLine[] {
+  const own = new Set(sent.recipients.map((one) => one.address));
+  return lines.filter(({ event, detail: { to } }) => {
+    if (event === 'received' || event === 'forwarded' || event === 'kept') return false;
+    return event === 'bounced' || typeof to !== 'string' || own.has(to);
+  });
+}
+
 /** The story of a message, oldest first. */
 export function shownEvents(events: readonly JournalLine[]) {
   return events.map(({ at, event, detail }) => ({ at: new Date(at).toISOString(), event, ...detail }));

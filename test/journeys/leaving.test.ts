@@ -115,7 +115,8 @@ describe('mail that leaves', () => {
 
   test('its story can be told by its id', async () => {
     const trace = box.log.find((line) => line.msg === 'message accepted' && line.door === 'submission')?.message;
-    const { events } = operator('trace', String(trace)) as { events: { event: string }[] };
+    const told = operator('trace', String(trace)) as { events: { event: string }[]; timeline: { event: string }[] };
+    const { events, timeline } = told;
     expect(events.map((line) => line.event).sort()).toEqual([
       'bounced',
       'delivered',
@@ -123,5 +124,15 @@ describe('mail that leaves', () => {
       'failed',
       'submitted',
     ]);
+    expect(timeline.find((one) => one.event === 'bounced')).toMatchObject({
+      recipient: 'nobody@remote.example',
+      host: 'mx.remote.example',
+      code: 550,
+      enhancedCode: '5.1.1',
+      text: '550 5.1.1 nobody here has that name',
+      explanation: expect.stringContaining('The address does not exist there: correct it.'),
+    });
+    const words = spawnSync(command, ['trace', String(trace), '--data-dir', box.dataDir], { encoding: 'utf8' }).stdout;
+    expect(words).toContain('They said: 550 5.1.1 nobody here has that name');
   });
 });

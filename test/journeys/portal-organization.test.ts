@@ -114,6 +114,27 @@ describe('an organization', () => {
     expect((await acme.owner.get(path)).text).not.toContain(`${path}/${idOf(to[0] ?? '')}"`);
   });
 
+  test('what happened to a message is found by its id, its Message-ID or an address, by its own organization', async () => {
+    const path = `${acme.path}/trace`;
+    const by = (words: string, who = acme): Promise<string> =>
+      who.owner.get(`${who.path}/trace?q=${encodeURIComponent(words)}`).then((said) => said.text);
+    const found = await by('two@remote.example');
+    for (const said of ['It was taken to be sent by anna@acme.test', 'It is held: local mode', 'It was released'])
+      expect(found).toContain(said);
+    const id = /<dt>Id<\/dt>\s*<dd>([a-z2-7]{20})<\/dd>/.exec(found)?.[1] ?? expect.fail(found);
+    const messageId = /<dd>&lt;([^<>&\s]+)&gt;<\/dd>/.exec(found)?.[1] ?? expect.fail(found);
+    for (const words of [id, messageId, `<${messageId}>`, 'Two@REMOTE.example']) {
+      expect(await by(words)).toContain('It is held: local mode');
+      expect(await by(words, other)).toContain('Nothing is known of it');
+    }
+    expect(await by('"><script>alert(1)</script>@x.test')).not.toContain('<script>alert');
+    expect((await acme.owner.get(`${acme.path}/mailboxes/mbx_2`)).text).toContain(`${path}?q=anna%40acme.test`);
+    const said = await fetch(`${base}/api/email/trace?messageId=${id}`, {
+      headers: { authorization: `Bearer ${acme.token}` },
+    });
+    expect(await said.json()).toMatchObject({ message: { messageId: id }, envelope: { mailFrom: 'anna@acme.test' } });
+  });
+
   test('a person is invited by mail, joins as member, and sees only mailboxes of their own', async () => {
     const invited = await acme.owner.act(`${acme.path}/members`, 'invite', { email: box.address, role: 'member' });
     expect(leads(invited)).toBe(`303 ${acme.path}/members?done=invited`);

@@ -15,6 +15,7 @@ import { queuedMail } from './queued-mail.ts';
 import { services } from './services.ts';
 import { settings } from './settings.ts';
 import { tokens } from './tokens.ts';
+import { trace } from './trace.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -26,6 +27,7 @@ export const PAGES: readonly Page[] = [
   forwarders,
   queue,
   queuedMail,
+  trace,
   tokens,
   apiKeys,
   services,

@@ -51,6 +51,7 @@ test('a removed organization leaves nothing but its audit rows', async () => {
     'blob',
     'hit',
     'journal',
+    'journal_key',
     'mailbox',
     'queue',
     'setting',

@@ -25,6 +25,8 @@ export interface Outgoing {
   signAs: readonly string[];
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
+  /** Recipients on this box as they were named, when they are not those of `here`: some only forward. */
+  local?: readonly string[];
   elsewhere: readonly NewQueueRow[];
   /** Copies that recipients on this box have forwarded. */
   onward?: readonly Onward[];
@@ -45,35 +47,46 @@ export const submit = command(
     tx,
     mail: Outgoing & { allowance: Allowance | null },
     stamp,
-  ): Promise<{ kind: 'taken'; queued: number[] } | OverAllowance> => {
+  ): Promise<({ kind: 'taken' } & Sent) | OverAllowance> => {
     const { tenant, allowance } = mail;
     const over =
       allowance === null ? undefined : await takeAllowance(tx, { tenant, allowance, recipients: keysOf(mail) }, stamp);
-    return over ?? { kind: 'taken', queued: await send(tx, mail, stamp) };
+    return over ?? { kind: 'taken', ...(await send(tx, mail, stamp)) };
   },
 );
 
-const keysOf = ({ here, elsewhere }: Outgoing): string[] =>
-  [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)].map(textKey);
+const keysOf = (mail: Outgoing): string[] => namedRecipients(mail).map(textKey);
+
+/** Everybody whom the sender named. */
+export function namedRecipients({ here, elsewhere, local = here.map((one) => one.to) }: Outgoing): string[] {
+  return [...local, ...elsewhere.map((row) => row.recipient)];
+}
+
+export interface Sent {
+  /** Queue rows of the recipients elsewhere. */
+  rows: number[];
+  /** Something was queued, be it a copy that goes on: the relay may look. */
+  queued: boolean;
+}
 
 /** The body of {@link submit} without a limit, for commands that send something as part of their own work. */
-export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<number[]> {
+export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sent> {
   const blob = await addBlob(tx, newBlob(mail));
   for (const delivery of mail.here) await deliverTo(tx, delivery, blob, mail.index, stamp);
-  const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
-  const here = mail.here.map((delivery) => delivery.to);
-  const detail = { from: mail.sender, to, size: mail.index.size, ...(here.length > 0 && { here }) };
-  await note(tx, mail.trace, 'submitted', mail.account, detail, stamp);
+  const here = mail.local ?? mail.here.map((delivery) => delivery.to);
+  const facts = { from: mail.sender, to: namedRecipients(mail), size: mail.index.size };
+  await note(tx, mail.trace, 'submitted', mail.account, { ...facts, ...(here.length > 0 && { here }) }, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
-  if (mail.elsewhere.length === 0) return [];
+  if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
   const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs } = mail;
   const size = mail.index.size;
-  return enqueue(
+  const rows = await enqueue(
     tx,
     { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, size },
     mail.elsewhere,
     mail.hold,
     stamp,
   );
+  return { rows, queued: true };
 }

@@ -308,7 +308,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     };
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
-    if (done.queued.length + plan.onward.length > 0) this.intake.options.queued();
+    if (done.queued) this.intake.options.queued();
     return undefined;
   }
 }

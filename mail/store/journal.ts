@@ -7,6 +7,7 @@ export type JournalEvent =
   | 'kept'
   | 'scheduled'
   | 'submitted'
+  | 'suppressed'
   | 'held'
   | 'released'
   | 'cancelled'

@@ -105,8 +105,8 @@ async function record(
     ...recipientsOf(outgoing).map((address) => ({ address, state: 'queued' })),
     ...blocked.map(({ address }) => ({ address, state: 'suppressed' })),
   ];
-  const queued = sendAt === null ? (await send(tx, outgoing, stamp)).length > 0 : false;
-  if (sendAt !== null) await schedule(tx, outgoing, sendAt, stamp);
+  const queued = sendAt === null ? (await send(tx, outgoing, stamp)).queued : false;
+  if (sendAt !== null) await schedule(tx, outgoing, { until: sendAt, heldBecause: null, spares: true }, stamp);
   const { id } = await tx.run(
     `INSERT INTO sent_email (organization_id, credential, trace, message_id, sender, recipients, subject, tags,
        created_at, scheduled_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -1,5 +1,5 @@
 import { deliver } from './delivery/deliver.ts';
-import { sendScheduled } from './delivery/schedule.ts';
+import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { finishAttempts } from './relay/store-queue.ts';
@@ -39,6 +39,8 @@ export function mailParts(): ThreadParts {
       finishAttempts,
       forgetExpunged,
       forgetHistory,
+      putOff,
+      releaseWaiting,
       removeAppPassword,
       removeMailbox,
       removeOutboundRoute,

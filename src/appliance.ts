@@ -123,7 +123,14 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
-  stack.use(new Scheduler({ ...inside, queued: () => inside.queue.changed() }));
+  stack.use(
+    new Scheduler({
+      ...inside,
+      hostname: settings.hostname,
+      forwardKey: secrets.subkey('forwarding'),
+      queued: () => inside.queue.changed(),
+    }),
+  );
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version() }));

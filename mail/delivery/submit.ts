@@ -25,12 +25,12 @@ export interface Outgoing {
   signAs: readonly string[];
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
-  elsewhere: readonly NewQueueRow[];
   /**
-   * Recipients as the sender named them, for the sender's story: where others forward to is none of its business. Left
-   * out: those of `here` and `elsewhere`.
+   * Recipients on this box as they were named, when they are not those of `here`: some only forward, and where to is none
+   * of the sender's business.
    */
-  named?: readonly string[];
+  local?: readonly string[];
+  elsewhere: readonly NewQueueRow[];
   /** Copies that recipients on this box have forwarded. */
   onward?: readonly Onward[];
   /** Why mail for elsewhere may not go out yet; null lets it go. */
@@ -50,51 +50,57 @@ export const submit = command(
     tx,
     mail: Outgoing & { allowance: Allowance | null },
     stamp,
-  ): Promise<{ kind: 'taken'; queued: number[] } | OverAllowance> => {
+  ): Promise<({ kind: 'taken' } & Sent) | OverAllowance> => {
     const { tenant, allowance } = mail;
     const over =
       allowance === null ? undefined : await takeAllowance(tx, { tenant, allowance, recipients: keysOf(mail) }, stamp);
-    return over ?? { kind: 'taken', queued: await send(tx, mail, stamp) };
+    return over ?? { kind: 'taken', ...(await send(tx, mail, stamp)) };
   },
 );
 
-const keysOf = ({ here, elsewhere }: Outgoing): string[] =>
-  [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)].map(textKey);
+const keysOf = (mail: Outgoing): string[] => namedRecipients(mail).map(textKey);
+
+type Named = Pick<Outgoing, 'here' | 'local' | 'elsewhere'>;
+
+/** Everybody whom the sender named. */
+export function namedRecipients({ here, elsewhere, local = here.map((one) => one.to) }: Named): string[] {
+  return [...local, ...elsewhere.map((row) => row.recipient)];
+}
+
+export interface Sent {
+  /** Queue rows of the recipients elsewhere. */
+  rows: number[];
+  /** Something was queued, be it a copy that goes on: the relay may look. */
+  queued: boolean;
+}
 
 /** The body of {@link submit} without a limit, for commands that send something as part of their own work. */
-export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<number[]> {
+export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sent> {
   const blob = await addBlob(tx, newBlob(mail));
   await noteSubmitted(tx, mail, stamp);
   for (const delivery of mail.here) await receive(tx, mail, delivery, blob, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
-  if (mail.elsewhere.length === 0) return [];
+  if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
   const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs } = mail;
   const size = mail.index.size;
-  return enqueue(
+  const rows = await enqueue(
     tx,
     { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, size },
     mail.elsewhere,
     mail.hold,
     stamp,
   );
+  return { rows, queued: true };
 }
 
 /** Writes into the sender's story that a message was taken, and for whom. */
 export async function noteSubmitted(
   tx: Write,
-  mail: Pick<Outgoing, 'trace' | 'account' | 'tenant' | 'sender' | 'here' | 'elsewhere' | 'named' | 'index'>,
+  mail: Pick<Outgoing, 'trace' | 'account' | 'tenant' | 'sender' | 'index'> & Named,
   stamp: Stamp,
 ): Promise<void> {
-  const to = namedIn(mail);
-  const leaving = new Set(mail.elsewhere.map((row) => row.recipient));
-  const here = to.filter((one) => !leaving.has(one));
-  const { trace, account, tenant, index } = mail;
-  const detail = { from: mail.sender, to, size: index.size, ...(here.length > 0 && { here }) };
+  const { trace, account, tenant, index, local: here = mail.here.map((one) => one.to) } = mail;
+  const detail = { from: mail.sender, to: namedRecipients(mail), size: index.size, ...(here.length > 0 && { here }) };
   await note(tx, trace, 'submitted', account, detail, stamp, { tenant, messageId: index.messageId });
-}
-
-/** The recipients as the sender named them. */
-export function namedIn({ here, elsewhere, named }: Pick<Outgoing, 'here' | 'elsewhere' | 'named'>): readonly string[] {
-  return named ?? [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)];
 }

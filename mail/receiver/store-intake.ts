@@ -300,7 +300,9 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       envid: envid ?? '',
       signAs: this.#header.authorDomains,
       here: plan.deliveries,
-      named: [...new Set(recipients.map((to) => formatAddress(to.address)))],
+      local: [
+        ...new Set(recipients.filter((to) => to.route.kind !== 'elsewhere').map((to) => formatAddress(to.address))),
+      ],
       onward: plan.onward,
       elsewhere: elsewhere(recipients),
       hold,
@@ -309,7 +311,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     };
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
-    if (done.queued.length + plan.onward.length > 0) this.intake.options.queued();
+    if (done.queued) this.intake.options.queued();
     return undefined;
   }
 }

@@ -9,6 +9,7 @@ export type JournalEvent =
   | 'kept'
   | 'scheduled'
   | 'submitted'
+  | 'suppressed'
   | 'held'
   | 'released'
   | 'cancelled'

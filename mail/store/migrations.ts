@@ -9,6 +9,7 @@ const files = [
   '0005-allowance.sql',
   '0006-later.sql',
   '0009-routes.sql',
+  '0011-gate.sql',
   '0013-trace.sql',
 ];
 

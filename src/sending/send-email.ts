@@ -155,7 +155,9 @@ async function prepare(world: World, sender: Sender, request: EmailRequest) {
     envid: '',
     signAs: [from.address.domain],
     ...where,
-    named: [...new Set(recipientsOf(request).map(formatAddress))],
+    local: [...new Set(recipientsOf(request).map(formatAddress))].filter(
+      (one) => !where.elsewhere.some((row) => row.recipient === one),
+    ),
     hold: world.hold,
     data: null,
     file: null,

@@ -84,7 +84,9 @@ describe('what a person does while a message is on the wire', () => {
   test('held: it stays held when the attempt puts it off, and is gone when it left', async () => {
     await steer('hold');
     await queue.finish([ended(id, 'deferred')], []);
-    expect(await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 't' })).toMatchObject([{ state: 1, last_text: 'later' }]);
+    expect(await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 't' })).toMatchObject([
+      { state: 1, last_text: 'later' },
+    ]);
     expect(await due()).toEqual([]);
     await queue.finish([ended(id, 'delivered')], []);
     expect(await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 't' })).toEqual([]);

@@ -61,7 +61,7 @@ async function submitted(to: readonly string[]): Promise<number[]> {
     allowance: null,
   });
   if (done.kind === 'over') throw new Error('over an allowance that is none');
-  return done.queued;
+  return done.rows;
 }
 
 function ended(id: number, outcome: AttemptResult['outcome']): AttemptResult {

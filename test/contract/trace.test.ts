@@ -72,7 +72,7 @@ async function sent(id: string, by: Tenant, to: Tenant, away: string): Promise<n
     envid: '',
     signAs: [],
     here: [{ account: accountOf(to), to: `inner@${to.main.domain}`, trace: '' }],
-    named: [`outer@${to.main.domain}`, away],
+    local: [`outer@${to.main.domain}`],
     elsewhere: [{ recipient: away, domain: 'away.example', notify: '', orcpt: '' }],
     onward: [goingOn(to, `secret@${to.word}.example`)],
     hold: null,
@@ -82,7 +82,7 @@ async function sent(id: string, by: Tenant, to: Tenant, away: string): Promise<n
     allowance: null,
   });
   if (done.kind !== 'taken') throw new Error('it was not taken');
-  return done.queued;
+  return done.rows;
 }
 
 describe('a message between two organizations', () => {

@@ -12,9 +12,3 @@ CREATE TABLE journal_key (
   trace TEXT NOT NULL
 ) STRICT;
 CREATE INDEX journal_key_found ON journal_key (tenant, key, at);
-
--- A message that waits is asked for by its trace id.
-CREATE INDEX submission_trace ON submission (trace);
-
--- Recipients as the sender named them, which `here` does not say when they forward; null: those of the other columns.
-ALTER TABLE scheduled ADD COLUMN named TEXT NOT NULL DEFAULT 'null';

@@ -75,6 +75,12 @@ export class Places {
     return false;
   }
 
+  /** True when a connection that has nothing to do keeps a destination waiting. */
+  areWanted(): boolean {
+    for (const waiting of this.#queue) if (waiting.work > 0 && this.#couldUse(waiting)) return true;
+    return false;
+  }
+
   #free(lane: Lane): boolean {
     return this.#taken < this.#most && this.#couldUse(lane);
   }

@@ -199,7 +199,7 @@ export class Worker {
         await this.#begin(lane);
       } else {
         lane.hungry -= 1;
-        if (session?.usable !== true) return undefined;
+        if (session?.usable !== true || this.#places.areWanted()) return undefined;
         const { clock, limits } = this.#options;
         if (!(await lane.idle((end) => clock.after(limits.idle, end)))) return undefined;
       }

@@ -250,6 +250,7 @@ function openReceiver({
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,
+    meter: metrics,
   });
   return startReceiver({
     hostname: settings.hostname,
@@ -280,11 +281,12 @@ function openImap({ settings, store, logins, tls, exempt, local, log, metrics, c
   });
 }
 
-function openHttp({ settings, store, tls, failing, metrics, log }: Inside, world: World) {
+function openHttp({ settings, store, tls, failing, metrics, log, clock }: Inside, world: World) {
   metrics.onScrape(async () => {
     const depth = await store.read(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
     metrics.gauge('queue_rows', depth.held, { state: 'held' });
+    metrics.gauge('queue_oldest_seconds', depth.oldest === undefined ? 0 : (clock() - depth.oldest) / 1000);
   });
   return startHttp({
     listeners: httpListeners(settings),

@@ -1,6 +1,7 @@
 import { type Address, formatAddress } from '../message/address.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import type { Meter } from '../log.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
 import { planForwards, returned } from '../delivery/forward.ts';
@@ -31,6 +32,7 @@ export interface StoreIntakeOptions {
   senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
   /** Of the box: rewritten senders and markers of what it forwards. */
   forwardKey: Buffer;
+  meter?: Meter;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
@@ -71,6 +73,10 @@ export class StoreIntake implements Intake {
   ready(): Refusal | undefined {
     if (this.options.store.unavailable() === undefined) return undefined;
     return { kind: 'refused', code: 452, enhanced: '4.3.1', text: 'The disk is nearly full, try again later' };
+  }
+
+  countForwards(copies: number): void {
+    if (copies > 0) this.options.meter?.count('forwarded_copies_total', {}, copies);
   }
 
   open(envelope: Envelope): MessageSink {
@@ -218,6 +224,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
         ...blob,
       };
       if ((await store.write(deliver, accepted)).queued > 0) this.intake.options.queued();
+      this.intake.countForwards(plan.onward.length);
       return undefined;
     });
     return refusal ?? { kind: 'accepted' };
@@ -312,6 +319,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
     if (done.queued) this.intake.options.queued();
+    this.intake.countForwards(plan.onward.length);
     return undefined;
   }
 }

@@ -119,6 +119,12 @@ export class Places {
     return false;
   }
 
+  /** True when a connection that has nothing to do keeps a destination waiting. */
+  areWanted(): boolean {
+    for (const waiting of this.#queued.keys()) if (waiting.work > 0 && this.#couldUse(waiting)) return true;
+    return false;
+  }
+
   #enqueue(lane: Lane): void {
     if (this.#queued.has(lane)) return;
     const { tenant } = lane;

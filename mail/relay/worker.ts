@@ -209,7 +209,7 @@ export class Worker {
         await this.#begin(lane);
       } else {
         lane.hungry -= 1;
-        if (session?.usable !== true) return undefined;
+        if (session?.usable !== true || this.#places.areWanted()) return undefined;
         const { clock, limits } = this.#options;
         if (!(await lane.idle((end) => clock.after(limits.idle, end)))) return undefined;
       }
@@ -290,6 +290,9 @@ export class Worker {
       const { id: _id, ...said } = result;
       const row = group[at];
       meter.count('relay_attempts_total', { outcome: result.outcome });
+      if (row !== undefined && result.outcome !== 'deferred') {
+        meter.observe('relay_queued_seconds', (result.at - row.queuedAt) / 1000, { outcome: result.outcome });
+      }
       log.info({ trace: row?.trace, attempt: (row?.attempts ?? 0) + 1, ...said }, `relay: ${result.outcome}`);
     }
     for (const bounce of bounces) meter.count('relay_reports_total', { kind: bounce.kind });

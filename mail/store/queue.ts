@@ -185,12 +185,17 @@ export const queueOfTrace = query('queue-of-trace', (rx, input: Viewer & { trace
   ),
 );
 
-export const queueDepth = query('queue-depth', async (rx): Promise<{ due: number; held: number }> => {
-  const row = await rx.get<{ due: number; held: number }>(
-    'SELECT coalesce(sum(state = 0), 0) AS due, coalesce(sum(state = 1), 0) AS held FROM queue',
-  );
-  return { due: row?.due ?? 0, held: row?.held ?? 0 };
-});
+/** How many recipients wait, and since when (ms UTC) the oldest does that is not held. */
+export const queueDepth = query(
+  'queue-depth',
+  async (rx): Promise<{ due: number; held: number; oldest: number | undefined }> => {
+    const row = await rx.get<{ due: number; held: number; oldest: number | null }>(
+      `SELECT coalesce(sum(state = 0), 0) AS due, coalesce(sum(state = 1), 0) AS held,
+         min(CASE WHEN state = 0 THEN created_at END) AS oldest FROM queue`,
+    );
+    return { due: row?.due ?? 0, held: row?.held ?? 0, oldest: row?.oldest ?? undefined };
+  },
+);
 
 /**
  * Notes attempts before anything is dialled, with the time of the next one, so that a crash in the middle cannot make

@@ -65,6 +65,7 @@ export async function sendFor(world: World, sender: Sender, request: EmailReques
     sendAt,
     idempotency: idempotencyOf(request),
   });
+  world.metrics.count('sent_messages_total', { outcome: done.kind });
   switch (done.kind) {
     case 'sent':
     case 'repeated': {

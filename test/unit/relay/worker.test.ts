@@ -98,6 +98,17 @@ describe('one message', () => {
     ]);
   });
 
+  test('to more destinations than there are places waits for no idle connection', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port, { limits: { connections: 2 } });
+    const domains = Array.from({ length: 9 }, (_, at) => `d${at}.test`);
+    for (const domain of domains) box.zone[`A ${domain}`] = ['127.0.0.1'];
+    for (const domain of domains) box.queue.add([`you@${domain}`]);
+    // The clock stands still, so what is idle stays so.
+    await box.queue.recorded(9);
+    expect(server.mails).toHaveLength(9);
+  });
+
   test('with more recipients than the server takes at a time goes in parts', async () => {
     await using server = await scriptedServer();
     server.offers.push('LIMITS RCPTMAX=2');

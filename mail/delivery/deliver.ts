@@ -1,6 +1,7 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import { noteArrival } from '../store/arrival.ts';
 import { addBlob } from '../store/blob.ts';
+import { countCopy, isSpent } from '../store/forwarder.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
@@ -28,30 +29,44 @@ export interface Accepted {
   from: { ip: string; helo: string };
   /** Copies that go on to addresses elsewhere. */
   onward: readonly Onward[];
+  /** Why some does not go on, for its story. */
+  kept?: readonly string[];
   /** The sender used 8BITMIME. */
   eightBit: boolean;
   /** Why mail for elsewhere may not go out yet; null lets it go. */
   hold: string | null;
 }
 
+/** `spent`: a forward would send on more than it may today. Nothing was done, and a new plan will keep the mail here. */
+export type Delivered =
+  | { kind: 'delivered'; queued: number; /** Addresses that have sent on all they may today. */ reached: string[] }
+  | { kind: 'spent' };
+
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
-export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<{ queued: number }> => {
+export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<Delivered> => {
+  const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
+  if (await isSpent(tx, sources, stamp)) return { kind: 'spent' };
   const blob = await addBlob(tx, newBlob(mail));
   for (const delivery of mail.deliveries) await deliverTo(tx, delivery, blob, mail.index, stamp);
   await note(tx, mail.trace, 'received', null, story(mail), stamp);
-  for (const one of mail.onward) await sendOn(tx, mail, one, blob, stamp);
-  return { queued: mail.onward.length };
+  const { kept: because = [] } = mail;
+  if (because.length > 0) await note(tx, mail.trace, 'kept', null, { because }, stamp);
+  const reached: string[] = [];
+  for (const one of mail.onward) {
+    if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
+  }
+  return { kind: 'delivered', queued: mail.onward.length, reached };
 });
 
-/** Queues one copy that goes on. */
+/** Queues one copy that goes on. Answers whether its forward may send on nothing more today. */
 export async function sendOn(
   tx: Write,
   mail: Pick<Accepted, 'trace' | 'eightBit' | 'hold' | 'index'>,
   one: Onward,
   blob: number,
   stamp: Stamp,
-): Promise<void> {
-  const { row, tenant, sender, smtputf8, signAs, prefix } = one;
+): Promise<boolean> {
+  const { row, tenant, sender, smtputf8, signAs, prefix, source = '', arc = '' } = one;
   const { trace, eightBit, hold, index } = mail;
   await note(tx, trace, 'forwarded', null, { to: row.recipient, from: sender }, stamp);
   const submission = {
@@ -66,8 +81,10 @@ export async function sendOn(
     envid: '',
     signAs,
     prefix,
+    arc,
   };
   await enqueue(tx, { ...submission, size: index.size }, [row], hold, stamp);
+  return source !== '' && countCopy(tx, source, stamp);
 }
 
 /** The header lines of one recipient's own, RFC 5321 4.4; one character an octet. */

@@ -76,6 +76,8 @@ export interface Leaving {
 export interface ForwardWorld extends AsyncDisposable {
   box: TestStore;
   zone: FakeZone;
+  /** Every question that was asked of it. */
+  asked: readonly string[];
   log: { text: string; fields: object }[];
   /** Addresses without a domain are at box.test. */
   set(from: string, to: string, how?: Partial<Omit<Forwarding, 'from' | 'to'>>): Promise<void>;
@@ -118,6 +120,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
   return {
     box,
     zone,
+    asked: resolver.asked,
     log,
     set: (from, to, more = {}) =>
       box.store.write(setForward, {

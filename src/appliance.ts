@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
+import { authenticate } from '../mail/auth/authenticate.ts';
 import type { Resolver } from '../mail/dns/lookup.ts';
 import { isPublicAddress } from '../mail/dns/public-address.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
@@ -235,6 +236,7 @@ function openReceiver({
   hold,
   queue,
   logins,
+  resolver,
   tls,
   exempt,
   local,
@@ -247,6 +249,8 @@ function openReceiver({
     hostname: settings.hostname,
     hold,
     forwardKey: secrets.subkey('forwarding'),
+    authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
+    log,
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,

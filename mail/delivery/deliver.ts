@@ -1,6 +1,7 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import { noteArrival } from '../store/arrival.ts';
 import { addBlob } from '../store/blob.ts';
+import { countCopy, isSpent } from '../store/forwarder.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
@@ -28,31 +29,47 @@ export interface Accepted {
   from: { ip: string; helo: string };
   /** Copies that go on to addresses elsewhere. */
   onward: readonly Onward[];
+  /** What does not go on and why, for the story that the tenant of the forward is told. */
+  kept?: readonly { tenant: number; source: string; why: string }[];
   /** The sender used 8BITMIME. */
   eightBit: boolean;
   /** Why mail for elsewhere may not go out yet; null lets it go. */
   hold: string | null;
 }
 
+/** `spent`: a forward would send on more than it may today. Nothing was done, and a new plan will keep the mail here. */
+export type Delivered =
+  | { kind: 'delivered'; queued: number; /** Addresses that have sent on all they may today. */ reached: string[] }
+  | { kind: 'spent' };
+
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
-export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<{ queued: number }> => {
+export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<Delivered> => {
+  const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
+  if (await isSpent(tx, sources, stamp)) return { kind: 'spent' };
   const blob = await addBlob(tx, newBlob(mail));
   for (const delivery of mail.deliveries) await receive(tx, mail, delivery, blob, stamp);
-  for (const one of mail.onward) await sendOn(tx, mail, one, blob, stamp);
-  return { queued: mail.onward.length };
+  for (const { tenant, source, why } of mail.kept ?? []) {
+    const about = { tenant, messageId: mail.index.messageId };
+    await note(tx, mail.trace, 'kept', null, { from: mail.sender, source, because: why }, stamp, about);
+  }
+  const reached: string[] = [];
+  for (const one of mail.onward) {
+    if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
+  }
+  return { kind: 'delivered', queued: mail.onward.length, reached };
 });
 
-/** Queues one copy that goes on. */
+/** Queues one copy that goes on. Answers whether its forward may send on nothing more today. */
 export async function sendOn(
   tx: Write,
   mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'hold' | 'index'>,
   one: Onward,
   blob: number,
   stamp: Stamp,
-): Promise<void> {
-  const { row, tenant, sender, smtputf8, signAs, prefix, source } = one;
+): Promise<boolean> {
+  const { row, tenant, sender, smtputf8, signAs, prefix, source = '', arc = '' } = one;
   const { trace, eightBit, hold, index } = mail;
-  const told = { from: mail.sender, to: row.recipient, as: sender, ...(source !== undefined && { source }) };
+  const told = { from: mail.sender, to: row.recipient, as: sender, ...(source !== '' && { source }) };
   await note(tx, trace, 'forwarded', null, told, stamp, { tenant, messageId: index.messageId });
   const submission = {
     trace,
@@ -66,8 +83,10 @@ export async function sendOn(
     envid: '',
     signAs,
     prefix,
+    arc,
   };
   await enqueue(tx, { ...submission, size: index.size }, [row], hold, stamp);
+  return source !== '' && countCopy(tx, source, stamp);
 }
 
 /** The header lines of one recipient's own, RFC 5321 4.4; one character an octet. */

@@ -9,6 +9,8 @@ export type Route =
   | { kind: 'forward'; address: Address }
   /** A sender that this box rewrote when it forwarded: a report for it goes to the original one. */
   | { kind: 'return'; to: Address }
+  /** No mailbox, and no forward of it passes anything on for now. */
+  | { kind: 'waiting' }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full' }

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import type { ChainStatus } from '../auth/authentication.ts';
 import type { Address } from '../message/address.ts';
 
 /** How a row leaves. Numbers are those of smarthosts. */
@@ -46,6 +47,8 @@ export interface QueueItem {
    * signs, never an unchecked From: a forwarded message must not be vouched for in the name of its forged author.
    */
   signAs?: readonly string[];
+  /** What an ARC seal on it says of the chain before; none is put on without it. RFC 8617 5.1. */
+  arc?: ChainStatus;
 }
 
 /** How an attempt ended for one recipient. Texts from peers are sanitised by the relay's client. */

@@ -172,6 +172,6 @@ export class Sender {
   async #prepare(item: QueueItem, domains: readonly string[]): Promise<Prepared> {
     const { queue, clock } = this.#options;
     const found = (await Promise.all(domains.map((domain) => this.#options.keys(domain)))).flat();
-    return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now());
+    return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now(), item.arc);
   }
 }

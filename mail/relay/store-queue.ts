@@ -1,3 +1,5 @@
+import { isStatus } from '../auth/authentication.ts';
+import { resultsServer, withoutResultsOf } from '../auth/forged-results.ts';
 import { formatAddress, parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { indexMessage } from '../message/indexer.ts';
@@ -64,11 +66,23 @@ async function keepHere(tx: Write, { row: id, index }: Fallback, stamp: Stamp): 
      WHERE q.id = ?`,
     id,
   );
-  if (row === undefined) return;
+  if (row === undefined || (await hasIt(tx, row))) return;
   const trace = Buffer.from(`X-Mailstead-Not-Forwarded: ${row.recipient}\r\n`).toString('latin1');
   const email = await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
   const told = { from: row.sender, to: row.recipient, email };
   await note(tx, row.trace, 'kept', row.account, told, stamp, { messageId: index.messageId });
+}
+
+/** One copy is meant, however many destinations fail; also when it has been thrown away meanwhile. */
+async function hasIt(tx: Write, row: { account: number; blob: number; trace: string }): Promise<boolean> {
+  const there = await tx.get(
+    `SELECT 1 AS there FROM email WHERE blob_id = ?1 AND account_id = ?2
+     UNION ALL SELECT 1 FROM journal WHERE trace = ?3 AND event = 'kept' AND account_id = ?2 LIMIT 1`,
+    row.blob,
+    row.account,
+    row.trace,
+  );
+  return there !== undefined;
 }
 
 /** Of these rows those with a mailbox to fall back to. */
@@ -148,8 +162,14 @@ export class StoreQueue implements Queue {
     const found = await this.#options.store.read(submissionBlob, { id: message });
     if (found === undefined) throw new Error(`submission ${message} is not there`);
     if (found.prefix !== '') yield Buffer.from(found.prefix, 'latin1');
-    for (let at = 0; at < found.size; at += CHUNK) {
-      yield await this.#options.store.blob(found.blob, at, Math.min(CHUNK, found.size - at));
+    const octets = this.#octets(found);
+    const authserv = resultsServer(found.prefix);
+    yield* authserv === undefined ? octets : withoutResultsOf(authserv, octets);
+  }
+
+  async *#octets({ blob, size }: { blob: number; size: number }): AsyncIterable<Buffer> {
+    for (let at = 0; at < size; at += CHUNK) {
+      yield await this.#options.store.blob(blob, at, Math.min(CHUNK, size - at));
     }
   }
 
@@ -239,6 +259,7 @@ function toItem(row: DueRow, routes: readonly OutboundRoute[], box: 'always' | '
     ret: row.ret,
     size: row.size,
     delayTold: row.delay_told === 1,
+    ...(isStatus(row.arc) && { arc: row.arc }),
     ...(row.sign_as !== '' && { signAs: row.sign_as.split(' ') }),
   };
 }

@@ -152,6 +152,8 @@ export interface RouteFacts {
   full: boolean;
   /** Mail for it goes on to other addresses. */
   forwards: boolean;
+  /** So it is meant, but none of these forwards passes anything on for now. */
+  waits: boolean;
 }
 
 /** What is known of a recipient address; `keys` are its forms from most to least exact. */
@@ -164,7 +166,9 @@ export const routeFacts = query(
     );
     if (domain === undefined) return { domain: 'none', ...NOBODY };
     if (domain.state !== 1) return { domain: 'unverified', ...NOBODY };
-    const forwards = await anyForward(rx, domain.id, input.keys);
+    const found = await findForwards(rx, domain.id, input.keys);
+    const forwards = found !== 'none';
+    const waits = found === 'waiting';
     let account: number | null = null;
     for (const key of input.keys) {
       const row = await rx.get<{ account_id: number | null }>(
@@ -176,23 +180,27 @@ export const routeFacts = query(
       if (account !== null) break;
     }
     if (account === null && !forwards && input.postmaster) account = await postmasterOf(rx, domain);
-    if (account === null) return { domain: 'verified', ...NOBODY, forwards };
+    if (account === null) return { domain: 'verified', ...NOBODY, forwards, waits };
     const full = await rx.get(
       'SELECT 1 AS full FROM account WHERE id = ? AND (used_bytes >= quota_bytes OR used_count >= quota_count)',
       account,
     );
-    return { domain: 'verified', account, full: full !== undefined, forwards };
+    return { domain: 'verified', account, full: full !== undefined, forwards, waits };
   },
 );
 
-const NOBODY = { account: null, full: false, forwards: false } as const;
+const NOBODY = { account: null, full: false, forwards: false, waits: false } as const;
 
-async function anyForward(rx: Read, domain: number, keys: readonly string[]): Promise<boolean> {
+async function findForwards(rx: Read, domain: number, keys: readonly string[]): Promise<'none' | 'waiting' | 'active'> {
   for (const key of keys) {
-    const row = await rx.get('SELECT 1 AS there FROM forwarder WHERE source_key = ? AND domain_id = ?', key, domain);
-    if (row !== undefined) return true;
+    const row = await rx.get<{ active: number | null }>(
+      'SELECT max(pending = 0 AND stopped = 0) AS active FROM forwarder WHERE source_key = ? AND domain_id = ?',
+      key,
+      domain,
+    );
+    if (row !== undefined && row.active !== null) return row.active === 1 ? 'active' : 'waiting';
   }
-  return false;
+  return 'none';
 }
 
 /** The tenant that runs the box. */

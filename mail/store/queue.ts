@@ -23,6 +23,8 @@ export interface NewSubmission {
   size: number;
   /** Header lines before the octets, on this way out only; one character an octet. */
   prefix?: string;
+  /** What an ARC seal on it says of the chain before: none, pass, fail; '' for no seal. */
+  arc?: string;
 }
 
 export interface NewQueueRow {
@@ -49,8 +51,8 @@ export async function enqueue(
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -64,6 +66,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     submission.size + (submission.prefix?.length ?? 0),
     stamp.now,
     submission.prefix ?? '',
+    submission.arc ?? '',
   );
   return id;
 }
@@ -123,6 +126,7 @@ export interface QueueRow extends Record<string, string | number | null> {
   orcpt: string;
   envid: string;
   sign_as: string;
+  arc: string;
   ret: string;
   size: number;
   delay_told: number;
@@ -135,7 +139,7 @@ export interface QueueRow extends Record<string, string | number | null> {
 
 /** Of `queue q` and `submission s`. */
 export const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
-  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.ret, s.size,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text, q.route`;
 
 /** Which rows are meant: null is no limit. */

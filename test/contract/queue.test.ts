@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
+import { quiet } from '../../mail/log.ts';
 import { parseAddress, type Address } from '../../mail/message/address.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import type { Envelope, Route } from '../../mail/receiver/needs.ts';
@@ -113,7 +114,7 @@ describe('the box itself', () => {
   const intake = (): StoreIntake => {
     const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
     const rest = { hold: null, forwardKey: Buffer.alloc(32), senderOf, queued: () => undefined, clock: () => 0 };
-    return new StoreIntake({ store: box.store, hostname: 'mail.box.test', ...rest });
+    return new StoreIntake({ store: box.store, hostname: 'mail.box.test', authenticate: null, log: quiet, ...rest });
   };
 
   test.each(['postmaster', 'Postmaster', 'abuse'])(
@@ -140,6 +141,8 @@ describe('submission', () => {
       store: box.store,
       hostname: 'mail.box.test',
       hold: null,
+      authenticate: null,
+      log: quiet,
       forwardKey: Buffer.alloc(32),
       senderOf,
       queued: () => undefined,

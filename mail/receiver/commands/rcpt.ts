@@ -62,6 +62,8 @@ function answer(
       return slowed(session, reply(550, '5.1.1', `${to} does not exist here`));
     case 'unverified':
       return postponed(session, reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`));
+    case 'waiting':
+      return postponed(session, reply(450, '4.2.1', `Mail for ${to} is not passed on yet, try again later`));
     case 'full':
       return postponed(session, reply(452, '4.2.2', `The mailbox of ${to} is full`));
     case 'elsewhere':

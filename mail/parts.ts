@@ -13,6 +13,7 @@ import {
 } from './store/account.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { announceAgain } from './store/arrival.ts';
+import { forgetDeparted } from './store/departed.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
@@ -41,6 +42,7 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetDeparted,
       forgetExpunged,
       forgetHistory,
       removeAppPassword,

@@ -33,6 +33,8 @@ export interface Outgoing {
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
   index: MessageIndex;
+  /** What its sender is told of recipients on this box, in the same commit. */
+  report?: Outgoing;
 }
 
 /**
@@ -64,6 +66,7 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<num
   const here = mail.here.map((delivery) => delivery.to);
   const detail = { from: mail.sender, to, size: mail.index.size, ...(here.length > 0 && { here }) };
   await note(tx, mail.trace, 'submitted', mail.account, detail, stamp);
+  if (mail.report !== undefined) await tell(tx, mail.trace, mail.report, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return [];
@@ -76,4 +79,12 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<num
     mail.hold,
     stamp,
   );
+}
+
+/** RFC 3461 5.2.6: who asked is told of success, also by a box that is both ends. */
+async function tell(tx: Write, trace: string, report: Outgoing, stamp: Stamp): Promise<void> {
+  const to = report.here[0]?.to ?? report.elsewhere[0]?.recipient;
+  if (to === undefined) return;
+  await send(tx, report, stamp);
+  await note(tx, trace, 'bounced', null, { kind: 'success', to, as: report.trace }, stamp);
 }

@@ -1,9 +1,13 @@
 import { type Address, formatAddress } from '../message/address.ts';
+import { successReport } from '../message/bounce.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { REPORT_MAX } from '../message/report.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
 import { planForwards, returned } from '../delivery/forward.ts';
+import { copyOf, type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
+import { ownReport } from '../delivery/own-report.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
@@ -11,11 +15,14 @@ import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import { ownsAddress } from '../store/account.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
+import { MOST_REPORTS } from '../store/departed.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import { pausedText } from './answer.ts';
 import { HeaderBlock } from './header-block.ts';
 import { overText } from './over-text.ts';
+import { ReportPace } from './report-pace.ts';
+import { traceId } from './trace-id.ts';
 import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
 
 /** RFC 5321 6.3 asks for at least 100. */
@@ -31,6 +38,8 @@ export interface StoreIntakeOptions {
   senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
   /** Of the box: rewritten senders and markers of what it forwards. */
   forwardKey: Buffer;
+  /** Of the box: the senders under which single copies leave. */
+  reportKey: Buffer;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
@@ -39,6 +48,8 @@ export interface StoreIntakeOptions {
 /** Stands between the SMTP door and the store: what is accepted becomes one commit. */
 export class StoreIntake implements Intake {
   readonly options: StoreIntakeOptions;
+  /** Reports that nobody can match. */
+  readonly unasked = new ReportPace();
 
   constructor(options: StoreIntakeOptions) {
     this.options = options;
@@ -46,6 +57,9 @@ export class StoreIntake implements Intake {
 
   async route(to: Address, login: Login | undefined): Promise<Route> {
     const { store, hostname } = this.options;
+    const about = login === undefined ? await copyOf(this.options, to) : undefined;
+    if (about !== undefined)
+      return about.reports < MOST_REPORTS ? { kind: 'report', copy: about } : { kind: 'unknown' };
     const where = await (login === undefined ? route : routeOutward)(store, to);
     if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
     return where.kind === 'unknown' ? this.#returnOf(to) : where;
@@ -151,6 +165,12 @@ abstract class IncomingMessage {
     }
   }
 
+  /** How the message begins, for what looks at more than its index. */
+  protected async firstOctets({ data, file }: CrossingBlob): Promise<Buffer> {
+    if (file !== null) return this.intake.options.store.files.read(file.file, 0, Math.min(file.size, REPORT_MAX));
+    return Buffer.from(data ?? []).subarray(0, REPORT_MAX);
+  }
+
   protected delivery(account: number, address: Address): Delivery {
     const { sender } = this.envelope;
     const to = formatAddress(address);
@@ -201,26 +221,46 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
     const { id, sender, peer, body } = this.envelope;
     const { hold, store } = this.intake.options;
-    const plan = await this.plan();
+    const plan = this.#tooManyReports() ?? (await this.plan());
     if ('code' in plan) {
       this.abort();
       return plan;
     }
     const refusal = await this.commit(async (blob, index) => {
+      const { reports, unasked } = await this.#reports(blob, index);
+      const deliveries = unasked ? plan.deliveries.map((one) => ({ ...one, quiet: true })) : plan.deliveries;
       const accepted: Accepted = {
         trace: id,
         sender: sender === undefined ? '' : formatAddress(sender),
-        ...plan,
+        deliveries,
+        onward: plan.onward,
+        reports,
         from: { ip: peer.ip, helo: peer.helo },
         eightBit: body === '8BITMIME',
         hold,
         index,
         ...blob,
       };
-      if ((await store.write(deliver, accepted)).queued > 0) this.intake.options.queued();
+      const { queued, kept } = await store.write(deliver, accepted);
+      if (queued > 0) this.intake.options.queued();
+      if (!kept) this.abort();
       return undefined;
     });
     return refusal ?? { kind: 'accepted' };
+  }
+
+  /** Mail that is written in the name of a mailbox elsewhere comes back to it, as often as somebody likes. */
+  #tooManyReports(): Refusal | undefined {
+    const { unasked, options } = this.intake;
+    if (this.envelope.sender !== undefined) return undefined;
+    const over = this.envelope.recipients.find((to) => isHere(to) && !unasked.take(to.route.account, options.clock()));
+    return over && refuse(452, '4.7.1', `${formatAddress(over.address)} gets too many reports, try again later`);
+  }
+
+  #reports(blob: CrossingBlob, index: MessageIndex): Promise<IncomingReports> {
+    const { sender, recipients } = this.envelope;
+    const named = recipients.flatMap(({ route: where }) => (where.kind === 'report' ? [where.copy] : []));
+    return incomingReports(this.intake.options, { sender, named, index, octets: () => this.firstOctets(blob) });
   }
 }
 
@@ -306,11 +346,38 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       index,
       ...blob,
     };
+    const report = await this.#report(blob, index);
+    if (report !== undefined) outgoing.report = report;
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
     if (done.queued.length + plan.onward.length > 0) this.intake.options.queued();
     return undefined;
   }
+
+  /** To who asked to be told of success; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
+  async #report(blob: CrossingBlob, index: MessageIndex): Promise<Outgoing | undefined> {
+    const { sender: to, recipients, envid } = this.envelope;
+    const about = recipients.filter(({ dsn, route: where }) => dsn.notify?.includes('SUCCESS') && isOurs(where));
+    if (to === undefined || about.length === 0) return undefined;
+    const { store, hold, hostname, clock } = this.intake.options;
+    const bytes = successReport({
+      hostname,
+      to,
+      now: clock(),
+      ...(envid !== undefined && { envelopeId: envid }),
+      originalHeader: (await this.firstOctets(blob)).subarray(0, index.headerLength),
+      recipients: about.map(({ address, dsn, route: where }) => ({
+        address,
+        expanded: isForwarded(where),
+        ...(dsn.orcpt !== undefined && { originalRecipient: dsn.orcpt }),
+      })),
+    });
+    return ownReport(store, { to, bytes, trace: traceId(), hold });
+  }
+}
+
+function isOurs(where: Route): boolean {
+  return where.kind === 'here' || where.kind === 'forward';
 }
 
 function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {

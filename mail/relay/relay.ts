@@ -1,9 +1,10 @@
 import type { Resolver } from '../dns/lookup.ts';
 import type { Log, Meter } from '../log.ts';
+import type { Address } from '../message/address.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { Connector, type DestinationPolicy } from './connector.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
-import type { Queue, SigningKey } from './needs.ts';
+import type { Queue, QueueItem, SigningKey } from './needs.ts';
 import { Sender } from './sender.ts';
 import { Worker } from './worker.ts';
 
@@ -12,6 +13,8 @@ export interface RelayOptions {
   resolver: Resolver;
   /** Keys that sign in the name of a domain; none for a domain that is not signed for. Rejecting means "later". */
   keys(domain: string): Promise<readonly SigningKey[]>;
+  /** The envelope sender on the wire of one row; without it that of its message. Rejecting leaves that too. */
+  returnPath?(item: QueueItem): Promise<Address | undefined>;
   /** Our name in EHLO and in reports; its keys sign what has the null reverse-path. */
   hostname: string;
   /** Port of mail exchangers: 25, except in tests. */
@@ -58,7 +61,16 @@ export function startRelay(options: RelayOptions): Relay {
     meter,
     tlsPolicy: options.tlsPolicy === undefined ? undefined : (domain) => optionsPolicy(options, domain),
   });
-  const sender = new Sender({ queue, connector, keys: (domain) => options.keys(domain), hostname, clock, random, log });
+  const sender = new Sender({
+    queue,
+    connector,
+    keys: (domain) => options.keys(domain),
+    returnPath: async (item) => (options.returnPath === undefined ? item.sender : options.returnPath(item)),
+    hostname,
+    clock,
+    random,
+    log,
+  });
   return new Worker({ queue, sender, connector, limits, clock, random, log, meter });
 }
 

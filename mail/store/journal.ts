@@ -13,7 +13,15 @@ export type JournalEvent =
   | 'deferred'
   | 'delivered'
   | 'failed'
-  | 'bounced';
+  /** We told its sender. */
+  | 'bounced'
+  /** A report came back that is no failure. */
+  | 'reported'
+  | 'answered'
+  | 'complained'
+  /** A recipient is written to no more, or again. */
+  | 'suppressed'
+  | 'resubscribed';
 
 /** Writes one line of a message's story. Part of the transaction that it tells of. */
 export async function note(

@@ -1,4 +1,5 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
+import { noteDeparted } from './departed.ts';
 import { note } from './journal.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
@@ -260,10 +261,6 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     end.id,
   );
   if (row === undefined) return;
-  if (end.outcome === 'failed' && meansGone(end.status)) {
-    const source = { reason: 'hard_bounce', source: row.trace } as const;
-    await suppress(tx, { tenant: row.tenant, key: textKey(row.recipient), ...source }, stamp);
-  }
   await tx.run(
     `UPDATE attempt SET ended_at = ?, outcome = ?, host = ?, ip = ?, code = ?, status = ?, text = ?, tls = ?
      WHERE id = (SELECT max(id) FROM attempt WHERE queue_id = ?)`,
@@ -279,6 +276,11 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
   );
   const { host, status, text } = end;
   await note(tx, row.trace, end.outcome, row.account_id, { to: row.recipient, host, status, text }, stamp);
+  if (end.outcome === 'failed' && meansGone(end.status)) {
+    const learnt = { reason: 'hard_bounce', source: 'reply', said: end.text } as const;
+    const { tenant, trace, account_id: account } = row;
+    await suppress(tx, { tenant, key: textKey(row.recipient), ...learnt, trace, account }, stamp);
+  }
   if (end.outcome === 'deferred') {
     await tx.run(
       'UPDATE queue SET next_at = ?, last_status = ?, last_text = ? WHERE id = ?',
@@ -287,7 +289,10 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
       text,
       end.id,
     );
-  } else await removeRow(tx, end.id);
+  } else {
+    await noteDeparted(tx, end.id, stamp.now);
+    await removeRow(tx, end.id);
+  }
 }
 
 /** Takes a row out of the queue; with the last one of a message goes its submission. */

@@ -102,7 +102,14 @@ describe('a message for several', () => {
 
   async function accept(recipients: string[], header = '') {
     const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
-    const rest = { hold: null, forwardKey: KEY, senderOf, queued: () => undefined, clock: () => box.clock.now };
+    const rest = {
+      hold: null,
+      forwardKey: KEY,
+      reportKey: KEY,
+      senderOf,
+      queued: () => undefined,
+      clock: () => box.clock.now,
+    };
     const intake = new StoreIntake({ store: box.store, hostname: 'mail.box.test', ...rest });
     const all = recipients.map((one) => address(one));
     const routed = await Promise.all(

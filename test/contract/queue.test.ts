@@ -124,7 +124,14 @@ describe('reports', () => {
 describe('the box itself', () => {
   const intake = (): StoreIntake => {
     const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
-    const rest = { hold: null, forwardKey: Buffer.alloc(32), senderOf, queued: () => undefined, clock: () => 0 };
+    const rest = {
+      hold: null,
+      forwardKey: Buffer.alloc(32),
+      reportKey: Buffer.alloc(32),
+      senderOf,
+      queued: () => undefined,
+      clock: () => 0,
+    };
     return new StoreIntake({ store: box.store, hostname: 'mail.box.test', ...rest });
   };
 
@@ -153,6 +160,7 @@ describe('submission', () => {
       hostname: 'mail.box.test',
       hold: null,
       forwardKey: Buffer.alloc(32),
+      reportKey: Buffer.alloc(32),
       senderOf,
       queued: () => undefined,
       clock: () => 0,

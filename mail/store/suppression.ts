@@ -24,7 +24,11 @@ export function meansGone(status: string): boolean {
   return GONE.has(status);
 }
 
-/** Puts an address on a tenant's list, where the first reason stays. With a trace the story of that message says so. */
+/**
+ * Puts an address on a tenant's list, where the first reason stays; but a person's wish goes before what a server said,
+ * so that it still stands when that is forgiven. With a trace the story of that message says so. Answers whether
+ * anything changed.
+ */
 export async function suppress(
   tx: Write,
   input: {
@@ -37,11 +41,13 @@ export async function suppress(
     account?: number | null;
   },
   stamp: Stamp,
-): Promise<void> {
+): Promise<boolean> {
   const { tenant, key, reason, source, said = '', trace = '', account = null } = input;
   const { changes } = await tx.run(
     `INSERT INTO suppression (tenant, key, reason, source, said, trace, at) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (tenant, key) DO NOTHING`,
+     ON CONFLICT (tenant, key) DO UPDATE SET reason = excluded.reason, source = excluded.source, said = excluded.said,
+       trace = excluded.trace, at = excluded.at
+     WHERE suppression.reason = 'hard_bounce' AND excluded.reason IN ('complaint', 'unsubscribe')`,
     tenant,
     key,
     reason,
@@ -51,6 +57,22 @@ export async function suppress(
     stamp.now,
   );
   if (changes === 1 && trace !== '') await note(tx, trace, 'suppressed', account, { to: key, reason }, stamp);
+  return changes === 1;
+}
+
+/** Takes back what a recipient asked for by a link. Answers whether there was anything to take back. */
+export async function withdraw(
+  tx: Write,
+  { tenant, key, trace }: { tenant: number; key: string; trace: string },
+  stamp: Stamp,
+): Promise<boolean> {
+  const { changes } = await tx.run(
+    `DELETE FROM suppression WHERE tenant = ? AND key = ? AND reason = 'unsubscribe'`,
+    tenant,
+    key,
+  );
+  if (changes === 1) await note(tx, trace, 'resubscribed', null, { to: key }, stamp);
+  return changes === 1;
 }
 
 export const addSuppression = command(

@@ -124,6 +124,7 @@ describe('mail that leaves', () => {
       'delivered',
       'failed',
       'submitted',
+      'suppressed',
     ]);
   });
 });

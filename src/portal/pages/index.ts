@@ -14,6 +14,7 @@ import { service } from './service.ts';
 import { queuedMail } from './queued-mail.ts';
 import { services } from './services.ts';
 import { settings } from './settings.ts';
+import { suppressions } from './suppressions.ts';
 import { tokens } from './tokens.ts';
 
 /** The pages of an organization, in the order of the menu. */
@@ -26,6 +27,7 @@ export const PAGES: readonly Page[] = [
   forwarders,
   queue,
   queuedMail,
+  suppressions,
   tokens,
   apiKeys,
   services,

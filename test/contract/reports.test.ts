@@ -3,11 +3,10 @@ import { returnPath } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { Housekeeping } from '../../mail/jobs/housekeeping.ts';
 import { quiet } from '../../mail/log.ts';
-import { type Address, formatAddress, parseAddress } from '../../mail/message/address.ts';
+import { formatAddress } from '../../mail/message/address.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
-import type { Refusal } from '../../mail/receiver/needs.ts';
-import { StoreIntake } from '../../mail/receiver/store-intake.ts';
+import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { setQuota } from '../../mail/store/account.ts';
 import { KEEP_DEPARTED_MS, MOST_REPORTS } from '../../mail/store/departed.ts';
@@ -16,11 +15,10 @@ import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf } from '../../mail/store/journal.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
 import { listSuppressions } from '../../mail/store/suppression.ts';
+import { arrive as arriveAt, type Arriving, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
-const KEY = Buffer.alloc(32, 3);
 const YOU = 'you@remote.example';
-const address = (text: string): Address => parseAddress(text) ?? expect.fail(text);
 
 const pause = command('test-pause', (tx, input: { id: number }, stamp) => pauseDomain(tx, input.id, stamp.now));
 const announce = command('test-announce', async (tx, input: { account: number }): Promise<void> => {
@@ -49,16 +47,7 @@ beforeEach(async () => {
   box = await testStore({ ...parts, commands: [...parts.commands, pause, announce] });
   ({ account } = await testAccount(box.store));
   queue = new StoreQueue({ store: box.store, hold: null, traceId: () => `report-${++made}` });
-  intake = new StoreIntake({
-    store: box.store,
-    hostname: 'mail.box.test',
-    hold: null,
-    forwardKey: KEY,
-    reportKey: KEY,
-    senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
-    queued: () => undefined,
-    clock: () => box.clock.now,
-  });
+  intake = testIntake(box);
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
@@ -80,7 +69,7 @@ async function sent(
     envid: '',
     signAs: ['box.test'],
     here: [],
-    elsewhere: [{ recipient: to, domain: address(to).domain, notify: '', orcpt: '' }],
+    elsewhere: [{ recipient: to, domain: theAddress(to).domain, notify: '', orcpt: '' }],
     hold: null,
     data,
     file: null,
@@ -88,7 +77,7 @@ async function sent(
     allowance: null,
   });
   const id = done.kind === 'taken' ? (done.queued[0] ?? 0) : 0;
-  const path = await returnPath(box.store, KEY, { id, sender: address(from) });
+  const path = await returnPath(box.store, BOX_KEY, { id, sender: theAddress(from) });
   return { id, sender: path === undefined ? '' : formatAddress(path) };
 }
 
@@ -99,33 +88,7 @@ async function delivered(id: number): Promise<void> {
   await queue.finish([{ ...end, tls: '', at, nextAt: 0 }], []);
 }
 
-interface Coming {
-  from?: string;
-  to: string;
-  body: string;
-}
-
-/** What the MX door does with a message. */
-async function arrive({ from = '', to, body }: Coming): Promise<string | Refusal | { kind: 'accepted' }> {
-  const recipient = address(to);
-  const route = await intake.route(recipient, undefined);
-  if (!['here', 'forward', 'report'].includes(route.kind)) return route.kind;
-  const sink = intake.open({
-    id: `in-${++made}`,
-    door: 'mx',
-    sender: from === '' ? undefined : address(from),
-    recipients: [{ address: recipient, route, dsn: {} }],
-    login: undefined,
-    smtputf8: false,
-    body: '7BIT',
-    ret: undefined,
-    envid: undefined,
-    received: 'Received: from mx.remote.example\r\n',
-    peer: { ip: '192.0.2.1', port: 1, helo: 'mx', tls: false },
-  });
-  await sink.write(Buffer.from(body.replace(/\r?\n/g, '\r\n')));
-  return sink.finish();
-}
+const arrive = (mail: Arriving) => arriveAt(intake, mail);
 
 const dsn = (action: string, status: string, id = 'r1', about = YOU): string => `From: MAILER-DAEMON@remote.example
 Message-ID: <${id}@remote.example>
@@ -198,7 +161,7 @@ describe('the sender of a copy', () => {
 
   test('is left as it is elsewhere: a domain of others, one that is only claimed, one whose records are wrong, a forward', async () => {
     const path = async (from: string): Promise<string> => {
-      const tagged = await returnPath(box.store, KEY, { id: 1, sender: address(from) });
+      const tagged = await returnPath(box.store, BOX_KEY, { id: 1, sender: theAddress(from) });
       return tagged === undefined ? '' : formatAddress(tagged);
     };
     await box.store.write(addDomain, { tenant: 1, name: 'claimed.test', verified: false });
@@ -207,7 +170,7 @@ describe('the sender of a copy', () => {
     const srs = 'SRS0=aaaaaaaaaa=ab=x.example=joe@box.test';
     const all = ['me@other.test', 'me@claimed.test', 'me@wrong.test', srs];
     expect(await Promise.all(all.map(path))).toEqual(all);
-    expect(await returnPath(box.store, KEY, { id: 1, sender: undefined })).toBeUndefined();
+    expect(await returnPath(box.store, BOX_KEY, { id: 1, sender: undefined })).toBeUndefined();
   });
 });
 
@@ -335,7 +298,7 @@ describe('a report to it', () => {
     await using jobs = new Housekeeping(box.store, () => box.clock.now, quiet);
     await jobs.run();
     expect((await box.store.read(counts, undefined)).departed).toBe(0);
-    expect(await intake.route(address(sender), undefined)).toMatchObject({ kind: 'here', account });
+    expect(await intake.route(theAddress(sender), undefined)).toMatchObject({ kind: 'here', account });
   });
 });
 
@@ -380,5 +343,37 @@ describe('a flood', () => {
     expect(await box.store.read(counts, undefined)).toMatchObject({ queue: 0, told: 0 });
     box.clock.now += 3_600_000;
     expect(await arrive({ to: 'me@box.test', body: dsn('failed', '5.1.1', 'later') })).toEqual({ kind: 'accepted' });
+  });
+});
+
+describe('NOTIFY for recipients here', () => {
+  const login = () => ({ account, address: 'me@box.test' });
+  const body = 'From: me@box.test\nSubject: hello\n\nhello\n';
+
+  test.each([
+    [undefined, 0],
+    [['NEVER'], 0],
+    [['FAILURE'], 0],
+    [['DELAY'], 0],
+    [['FAILURE', 'DELAY'], 0],
+    [['SUCCESS'], 1],
+    [['SUCCESS', 'FAILURE', 'DELAY'], 1],
+  ] as const)('%s: %d reports, in the commit of the message', async (notify, reports) => {
+    const mail = { from: 'me@box.test', to: 'me+x@box.test', body, login: login() };
+    await arrive({ ...mail, dsn: notify === undefined ? {} : { notify } });
+    expect(await inInbox()).toBe(1 + reports);
+    expect((await box.store.read(counts, undefined)).queue).toBe(0);
+  });
+
+  test('who has no sender is told nothing', async () => {
+    await arrive({ to: 'me@box.test', body, login: login(), dsn: { notify: ['SUCCESS'] } });
+    expect(await inInbox()).toBe(1);
+  });
+
+  test('what was asked is kept for those elsewhere', async () => {
+    const dsn = { notify: ['SUCCESS', 'DELAY'], orcpt: 'rfc822;you+1@remote.example' } as const;
+    await arrive({ from: 'me@box.test', to: YOU, body, login: login(), dsn, envid: 'a+b c', ret: 'FULL' });
+    const [row] = await queue.due(box.clock.now, 1, []);
+    expect(row).toMatchObject({ notify: 'SUCCESS,DELAY', orcpt: dsn.orcpt, envid: 'a+b c', ret: 'FULL' });
   });
 });

@@ -7,6 +7,7 @@ import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { announceAgain } from './store/arrival.ts';
+import { forgetDeparted } from './store/departed.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
@@ -37,6 +38,7 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetDeparted,
       forgetExpunged,
       forgetHistory,
       putOff,

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import { authenticate } from '../mail/auth/authenticate.ts';
+import { returnPath } from '../mail/delivery/return-path.ts';
 import type { Resolver } from '../mail/dns/lookup.ts';
 import { isPublicAddress } from '../mail/dns/public-address.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
@@ -249,6 +250,7 @@ function openReceiver({
     hostname: settings.hostname,
     hold,
     forwardKey: secrets.subkey('forwarding'),
+    reportKey: secrets.subkey('reports'),
     authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
     log,
     senderOf: (account) => senderOf(store, settings, account),
@@ -323,15 +325,17 @@ function openParents({ settings, nameServerPort: port = 53 }: Surroundings, reso
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
-  { settings, queue, keys, resolver, log, metrics }: Inside,
+  { settings, store, secrets, queue, keys, resolver, log, metrics }: Inside,
   doors: readonly { door: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
+  const reportKey = secrets.subkey('reports');
   return startRelay({
     queue,
     resolver,
     keys: (domain) => keys.of(domain),
+    returnPath: (item) => returnPath(store, reportKey, item),
     hostname: settings.hostname,
     outboundPort: settings.outboundPort,
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),

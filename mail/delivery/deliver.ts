@@ -7,6 +7,7 @@ import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { enqueue } from '../store/queue.ts';
 import type { Onward } from './forward.ts';
+import { type TakenReport, takeReport } from './report.ts';
 import { addEmail, addEntry } from '../store/message.ts';
 
 /** One local recipient: where the message goes and the header lines that are this recipient's own. */
@@ -16,6 +17,8 @@ export interface Delivery {
   to: string;
   /** `Return-Path` and `Delivered-To`, one character an octet, each line with its CRLF. */
   trace: string;
+  /** Nobody outside is told of it. */
+  quiet?: boolean;
 }
 
 /** An accepted message: everything about it was decided before it came here. */
@@ -31,6 +34,8 @@ export interface Accepted {
   onward: readonly Onward[];
   /** What does not go on and why, for the story that the tenant of the forward is told. */
   kept?: readonly { tenant: number; source: string; why: string }[];
+  /** What it is, when it is a report about messages that left from here. */
+  reports?: readonly TakenReport[];
   /** The sender used 8BITMIME. */
   eightBit: boolean;
   /** Why mail for elsewhere may not go out yet; null lets it go. */
@@ -39,25 +44,45 @@ export interface Accepted {
 
 /** `spent`: a forward would send on more than it may today. Nothing was done, and a new plan will keep the mail here. */
 export type Delivered =
-  | { kind: 'delivered'; queued: number; /** Addresses that have sent on all they may today. */ reached: string[] }
+  | {
+      kind: 'delivered';
+      queued: number;
+      /** False when nobody has its octets: a report about what a program sent, or one that is known, ends here. */
+      stored: boolean;
+      /** Addresses that have sent on all they may today. */
+      reached: string[];
+    }
   | { kind: 'spent' };
 
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
 export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<Delivered> => {
   const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
   if (await isSpent(tx, sources, stamp)) return { kind: 'spent' };
-  const blob = await addBlob(tx, newBlob(mail));
-  for (const delivery of mail.deliveries) await receive(tx, mail, delivery, blob, stamp);
   for (const { tenant, source, why } of mail.kept ?? []) {
     const about = { tenant, messageId: mail.index.messageId };
     await note(tx, mail.trace, 'kept', null, { from: mail.sender, source, because: why }, stamp, about);
   }
+  const deliveries = [...mail.deliveries, ...(await reported(tx, mail, stamp))];
+  if (deliveries.length + mail.onward.length === 0) return { kind: 'delivered', queued: 0, stored: false, reached: [] };
+  const blob = await addBlob(tx, newBlob(mail));
+  for (const delivery of deliveries) await receive(tx, mail, delivery, blob, stamp);
   const reached: string[] = [];
   for (const one of mail.onward) {
     if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
   }
-  return { kind: 'delivered', queued: mail.onward.length, reached };
+  return { kind: 'delivered', queued: mail.onward.length, stored: true, reached };
 });
+
+/** Takes what a message reports, and answers the mailboxes that are to have it for that reason only. */
+async function reported(tx: Write, { reports = [], trace, deliveries }: Accepted, stamp: Stamp): Promise<Delivery[]> {
+  const more = new Map<number, Delivery>();
+  for (const report of reports) {
+    const isNew = await takeReport(tx, report, trace, stamp);
+    if (isNew && report.delivery !== null) more.set(report.delivery.account, report.delivery);
+  }
+  for (const { account } of deliveries) more.delete(account);
+  return [...more.values()];
+}
 
 /** Queues one copy that goes on. Answers whether its forward may send on nothing more today. */
 export async function sendOn(
@@ -111,7 +136,7 @@ export async function receive(
 /** Puts a message into the inbox of one account. Answers the id that it has there. */
 export async function deliverTo(
   tx: Write,
-  { account, trace }: Delivery,
+  { account, trace, quiet }: Delivery,
   blob: number,
   index: MessageIndex,
   stamp: Stamp,
@@ -123,6 +148,6 @@ export async function deliverTo(
   if (inbox === undefined) throw new Error(`account ${account} has no inbox`);
   const email = await addEmail(tx, { account, blob, index, trace, receivedAt: stamp.now });
   await addEntry(tx, inbox.id, email, { bits: 0, kw: [] }, stamp);
-  if (inbox.announce === 1) await noteArrival(tx, account, email.id, stamp);
+  if (inbox.announce === 1 && quiet !== true) await noteArrival(tx, account, email.id, stamp);
   return email.id;
 }

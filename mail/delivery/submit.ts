@@ -38,6 +38,8 @@ export interface Outgoing {
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
   index: MessageIndex;
+  /** What its sender is told of recipients on this box, in the same commit. */
+  report?: Outgoing;
 }
 
 /**
@@ -79,6 +81,7 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sen
   const blob = await addBlob(tx, newBlob(mail));
   await noteSubmitted(tx, mail, stamp);
   for (const delivery of mail.here) await receive(tx, mail, delivery, blob, stamp);
+  if (mail.report !== undefined) await tell(tx, mail, mail.report, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
@@ -103,4 +106,12 @@ export async function noteSubmitted(
   const { trace, account, tenant, index, local: here = mail.here.map((one) => one.to) } = mail;
   const detail = { from: mail.sender, to: namedRecipients(mail), size: index.size, ...(here.length > 0 && { here }) };
   await note(tx, trace, 'submitted', account, detail, stamp, { tenant, messageId: index.messageId });
+}
+
+/** RFC 3461 5.2.6: who asked is told of success, also by a box that is both ends. */
+async function tell(tx: Write, { trace, account, tenant }: Outgoing, report: Outgoing, stamp: Stamp): Promise<void> {
+  const to = report.here[0]?.to ?? report.elsewhere[0]?.recipient;
+  if (to === undefined) return;
+  await send(tx, report, stamp);
+  await note(tx, trace, 'bounced', account, { kind: 'success', to, as: report.trace }, stamp, { tenant });
 }

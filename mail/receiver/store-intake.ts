@@ -2,11 +2,15 @@ import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Log, Meter } from '../log.ts';
 import { type Address, formatAddress } from '../message/address.ts';
+import { successReport } from '../message/bounce.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { REPORT_MAX } from '../message/report.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
 import { type ForwardedMail, type Kept, planForwards, returned } from '../delivery/forward.ts';
+import { copyOf, type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
+import { ownReport } from '../delivery/own-report.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
@@ -14,11 +18,14 @@ import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import { ownsAddress } from '../store/account.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
+import { MOST_REPORTS } from '../store/departed.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import { pausedText } from './answer.ts';
 import { HeaderBlock } from './header-block.ts';
 import { overText } from './over-text.ts';
+import { ReportPace } from './report-pace.ts';
+import { traceId } from './trace-id.ts';
 import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
 
 /** RFC 5321 6.3 asks for at least 100. */
@@ -37,6 +44,8 @@ export interface StoreIntakeOptions {
   senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
   /** Of the box: rewritten senders and markers of what it forwards. */
   forwardKey: Buffer;
+  /** Of the box: the senders under which single copies leave. */
+  reportKey: Buffer;
   /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
   authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
   log: Log;
@@ -49,6 +58,8 @@ export interface StoreIntakeOptions {
 /** Stands between the SMTP door and the store: what is accepted becomes one commit. */
 export class StoreIntake implements Intake {
   readonly options: StoreIntakeOptions;
+  /** Reports that nobody can match. */
+  readonly unasked = new ReportPace();
 
   constructor(options: StoreIntakeOptions) {
     this.options = options;
@@ -56,6 +67,9 @@ export class StoreIntake implements Intake {
 
   async route(to: Address, login: Login | undefined): Promise<Route> {
     const { store, hostname } = this.options;
+    const about = login === undefined ? await copyOf(this.options, to) : undefined;
+    if (about !== undefined)
+      return about.reports < MOST_REPORTS ? { kind: 'report', copy: about } : { kind: 'unknown' };
     const where = await (login === undefined ? route : routeOutward)(store, to);
     if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
     return where.kind === 'unknown' ? this.#returnOf(to) : where;
@@ -132,7 +146,7 @@ abstract class IncomingMessage {
 
   /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
   protected async commit(
-    write: (blob: CrossingBlob, index: MessageIndex) => Promise<Refusal | undefined>,
+    write: (blob: CrossingBlob, index: MessageIndex) => Refusal | Promise<Refusal | undefined>,
   ): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
     const index = this.#indexer.end();
@@ -163,6 +177,12 @@ abstract class IncomingMessage {
       this.abort();
       throw error;
     }
+  }
+
+  /** How the message begins, for what looks at more than its index. */
+  protected async firstOctets({ data, file }: CrossingBlob): Promise<Buffer> {
+    if (file !== null) return this.intake.options.store.files.read(file.file, 0, Math.min(file.size, REPORT_MAX));
+    return Buffer.from(data ?? []).subarray(0, REPORT_MAX);
   }
 
   protected delivery(account: number, address: Address): Delivery {
@@ -230,18 +250,20 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
   }
 
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
-    const refusal = await this.commit((blob, index) => this.#deliver(blob, index));
+    const refusal = await this.commit((blob, index) => this.#tooManyReports() ?? this.#deliver(blob, index));
     return refusal ?? { kind: 'accepted' };
   }
 
   async #deliver(blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
+    const incoming = await this.#reports(blob, index);
     for (let plans = 0; plans < MOST_PLANS; plans++) {
       const plan = await this.#provenPlan(blob);
       if ('code' in plan) return plan;
-      const done = await store.write(deliver, this.#accepted(plan, blob, index));
+      const done = await store.write(deliver, this.#accepted(plan, incoming, blob, index));
       if (done.kind === 'spent') continue;
       this.#tell(plan, done.reached);
+      if (!done.stored) this.abort();
       if (done.queued > 0) this.intake.options.queued();
       this.intake.countForwards(plan.onward.length);
       return undefined;
@@ -249,12 +271,19 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
     return refuse(451, '4.7.1', 'Too much is forwarded at this moment, try again later');
   }
 
-  #accepted({ kept, ...plan }: Planned, blob: CrossingBlob, index: MessageIndex): Accepted {
+  #accepted(
+    { kept, deliveries, onward }: Planned,
+    { reports, unasked }: IncomingReports,
+    blob: CrossingBlob,
+    index: MessageIndex,
+  ): Accepted {
     const { id, sender, peer, body } = this.envelope;
     return {
       trace: id,
       sender: sender === undefined ? '' : formatAddress(sender),
-      ...plan,
+      deliveries: unasked ? deliveries.map((one) => ({ ...one, quiet: true })) : deliveries,
+      onward,
+      reports,
       kept: [...new Map(kept.map(({ tenant, source, why }) => [`${source} ${why}`, { tenant, source, why }])).values()],
       from: { ip: peer.ip, helo: peer.helo },
       eightBit: body === '8BITMIME',
@@ -289,6 +318,20 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
       this.intake.options.log.error({ err: error, message: id }, 'who wrote a message could not be checked');
       return UNKNOWN;
     }
+  }
+
+  /** Mail that is written in the name of a mailbox elsewhere comes back to it, as often as somebody likes. */
+  #tooManyReports(): Refusal | undefined {
+    const { unasked, options } = this.intake;
+    if (this.envelope.sender !== undefined) return undefined;
+    const over = this.envelope.recipients.find((to) => isHere(to) && !unasked.take(to.route.account, options.clock()));
+    return over && refuse(452, '4.7.1', `${formatAddress(over.address)} gets too many reports, try again later`);
+  }
+
+  #reports(blob: CrossingBlob, index: MessageIndex): Promise<IncomingReports> {
+    const { sender, recipients } = this.envelope;
+    const named = recipients.flatMap(({ route: where }) => (where.kind === 'report' ? [where.copy] : []));
+    return incomingReports(this.intake.options, { sender, named, index, octets: () => this.firstOctets(blob) });
   }
 
   #tell({ kept }: Planned, reached: readonly string[]): void {
@@ -391,12 +434,39 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       index,
       ...blob,
     };
+    const report = await this.#report(blob, index);
+    if (report !== undefined) outgoing.report = report;
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
     if (done.queued) this.intake.options.queued();
     this.intake.countForwards(plan.onward.length);
     return undefined;
   }
+
+  /** To who asked to be told of success; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
+  async #report(blob: CrossingBlob, index: MessageIndex): Promise<Outgoing | undefined> {
+    const { sender: to, recipients, envid } = this.envelope;
+    const about = recipients.filter(({ dsn, route: where }) => dsn.notify?.includes('SUCCESS') && isOurs(where));
+    if (to === undefined || about.length === 0) return undefined;
+    const { store, hold, hostname, clock } = this.intake.options;
+    const bytes = successReport({
+      hostname,
+      to,
+      now: clock(),
+      ...(envid !== undefined && { envelopeId: envid }),
+      originalHeader: (await this.firstOctets(blob)).subarray(0, index.headerLength),
+      recipients: about.map(({ address, dsn, route: where }) => ({
+        address,
+        expanded: isForwarded(where),
+        ...(dsn.orcpt !== undefined && { originalRecipient: dsn.orcpt }),
+      })),
+    });
+    return ownReport(store, { to, bytes, trace: traceId(), hold });
+  }
+}
+
+function isOurs(where: Route): boolean {
+  return where.kind === 'here' || where.kind === 'forward';
 }
 
 function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {

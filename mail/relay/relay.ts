@@ -1,10 +1,11 @@
 import type { Resolver } from '../dns/lookup.ts';
 import type { Log, Meter } from '../log.ts';
+import type { Address } from '../message/address.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { Connector, type DestinationPolicy } from './connector.ts';
 import type { DestinationRules } from './destination.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
-import type { Queue, SigningKey } from './needs.ts';
+import type { Queue, QueueItem, SigningKey } from './needs.ts';
 import { Sender } from './sender.ts';
 import { type RefusedLogin, type Smarthost, Smarthosts } from './smarthosts.ts';
 import { Worker } from './worker.ts';
@@ -14,6 +15,8 @@ export interface RelayOptions {
   resolver: Resolver;
   /** Keys that sign in the name of a domain; none for a domain that is not signed for. Rejecting means "later". */
   keys(domain: string): Promise<readonly SigningKey[]>;
+  /** The envelope sender on the wire of one row; without it that of its message. Rejecting leaves that too. */
+  returnPath?(item: QueueItem): Promise<Address | undefined>;
   /** Our name in EHLO and in reports; its keys sign what has the null reverse-path. */
   hostname: string;
   /** Port of mail exchangers: 25, except in tests. */
@@ -68,7 +71,9 @@ export function startRelay(options: RelayOptions): Relay {
   const find = async (id: number): Promise<Smarthost | undefined> => options.smarthost?.(id);
   const smarthosts = new Smarthosts({ find, rules, hostname, limits, clock, log, meter });
   const keys = (domain: string): Promise<readonly SigningKey[]> => options.keys(domain);
-  const sender = new Sender({ queue, connector, smarthosts, keys, hostname, clock, random, log });
+  const returnPath = async (item: QueueItem): Promise<Address | undefined> =>
+    options.returnPath === undefined ? item.sender : options.returnPath(item);
+  const sender = new Sender({ queue, connector, smarthosts, keys, returnPath, hostname, clock, random, log });
   const connections = {
     destroy(): void {
       connector.destroy();

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { Address } from '../message/address.ts';
 import { composeReports, reportKind, type Attempted } from './bounce.ts';
 import type { Clock } from './clock.ts';
 import type { Connector } from './connector.ts';
@@ -18,6 +19,8 @@ export interface SenderOptions {
   smarthosts: Smarthosts;
   /** Keys that sign for a domain; none for a domain that is not signed for. Rejecting means "later". */
   keys(domain: string): Promise<readonly SigningKey[]>;
+  /** The envelope sender on the wire of one row. Rejecting leaves that of its message. */
+  returnPath(item: QueueItem): Promise<Address | undefined>;
   hostname: string;
   clock: Clock;
   random: () => number;
@@ -79,8 +82,14 @@ export class Sender {
       return { ...sent, session, trouble: false };
     }
     const attempted: Attempted[] = [];
-    for (const part of slices(group, session.offers.rcptMax)) {
-      const [{ sender, envid, ret }] = part;
+    for (const { part, sender } of await this.#transactions(group, session.offers.rcptMax)) {
+      if (!session.usable && attempted.some(({ result }) => result.outcome === 'delivered')) {
+        // The server took some and closed: the others come at once over another connection, as they would have together.
+        const late = this.untried(part, 'the server closed the connection after the messages before this one');
+        attempted.push(...late.map((result, at) => ({ item: part[at] as QueueItem, result, dsnPassedOn: false })));
+        continue;
+      }
+      const [{ envid, ret }] = part;
       const recipients = part.map(({ recipient, notify, orcpt }) => ({ address: recipient, notify, orcpt }));
       const { verdicts, untouched } = await session.transact({ sender, envid, ret, recipients, message });
       if (session.fault !== undefined) this.#unreadable(session.fault, part[0]);
@@ -88,7 +97,29 @@ export class Sender {
       if (untouched && !first && attempted.length === 0) return 'untouched';
       attempted.push(...this.#settleAll(part, verdicts, session.host, session.tls, session.offers.dsn));
     }
-    return this.#judged(session, attempted, message.header);
+    const rest = restAtOnce(
+      attempted.map(({ result }) => result),
+      this.#options.clock.now(),
+    );
+    const ended = attempted.map((one, at) => ({ ...one, result: rest[at] ?? one.result }));
+    return this.#judged(session, ended, message.header);
+  }
+
+  /** A transaction has one envelope sender: rows with one of their own go each in a transaction of its own. */
+  async #transactions(group: Group, most: number): Promise<{ part: Group; sender: Address | undefined }[]> {
+    const { log } = this.#options;
+    const senders = await Promise.all(
+      group.map((item) =>
+        this.#options.returnPath(item).catch((error: unknown) => {
+          log.error({ err: error, trace: item.trace }, 'a report about this message will not be matched');
+          return item.sender;
+        }),
+      ),
+    );
+    if (senders.every((sender, at) => sender === group[at]?.sender)) {
+      return slices(group, most).map((part) => ({ part, sender: part[0].sender }));
+    }
+    return group.map((item, at) => ({ part: [item], sender: senders[at] }));
   }
 
   #judged(session: Session, attempted: readonly Attempted[], header: Buffer): Sent {
@@ -139,7 +170,7 @@ export class Sender {
       turnedAway: tried === 'connecting' && host !== undefined,
       cutOff: this.#options.connector.hosts.cutOff,
     };
-    return restAtOnce(settled, now).map((result, at) => {
+    return settled.map((result, at) => {
       const item = group[at] as QueueItem;
       return { item, result: failOver(item, result, how), dsnPassedOn };
     });

@@ -1,10 +1,10 @@
 import { isStatus } from '../auth/authentication.ts';
 import { resultsServer, withoutResultsOf } from '../auth/forged-results.ts';
-import { formatAddress, parseAddress } from '../message/address.ts';
+import { parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { indexMessage } from '../message/indexer.ts';
-import { deliverTo, deliveryTrace } from '../delivery/deliver.ts';
-import { routeOutward } from '../delivery/route.ts';
+import { deliverTo } from '../delivery/deliver.ts';
+import { ownReport } from '../delivery/own-report.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
@@ -204,31 +204,8 @@ export class StoreQueue implements Queue {
 
   async #prepare(bounce: BounceMessage): Promise<PreparedBounce> {
     const { store, hold } = this.#options;
-    const to = formatAddress(bounce.recipient);
-    const where = await routeOutward(store, bounce.recipient);
-    // Also into a full mailbox: there is nobody else to tell.
-    const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
-    const data = Uint8Array.from(bounce.bytes);
-    const outgoing: Outgoing = {
-      trace: this.#options.traceId(),
-      account: null,
-      tenant: 0,
-      sender: '',
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [],
-      here: account === undefined ? [] : [{ account, to, trace: deliveryTrace('', to) }],
-      elsewhere:
-        where.kind === 'elsewhere'
-          ? [{ recipient: to, domain: bounce.recipient.domain, notify: 'NEVER', orcpt: '' }]
-          : [],
-      hold,
-      data,
-      file: null,
-      index: indexMessage(data),
-    };
+    const trace = this.#options.traceId();
+    const outgoing = await ownReport(store, { to: bounce.recipient, bytes: bounce.bytes, trace, hold });
     return { about: bounce.about, kind: bounce.kind, outgoing };
   }
 }

@@ -9,6 +9,7 @@ export type JournalEvent =
   | 'kept'
   | 'scheduled'
   | 'submitted'
+  /** Left out, being on the suppression list. */
   | 'suppressed'
   | 'held'
   | 'released'
@@ -17,7 +18,15 @@ export type JournalEvent =
   | 'deferred'
   | 'delivered'
   | 'failed'
-  | 'bounced';
+  /** We told its sender. */
+  | 'bounced'
+  /** A report came back that is no failure. */
+  | 'reported'
+  | 'answered'
+  | 'complained'
+  /** The recipient came onto the suppression list, or off it by its own wish. */
+  | 'listed'
+  | 'resubscribed';
 
 type Detail = Readonly<Record<string, string | number | readonly string[]>>;
 

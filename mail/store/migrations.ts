@@ -10,6 +10,7 @@ const files = [
   '0006-later.sql',
   '0007-forwards.sql',
   '0009-routes.sql',
+  '0010-reports.sql',
   '0011-gate.sql',
   '0013-trace.sql',
 ];

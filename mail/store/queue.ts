@@ -1,4 +1,5 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
+import { noteDeparted } from './departed.ts';
 import { note, type Viewer } from './journal.ts';
 import { laneOf } from './queue-lane.ts';
 import { textKey } from '../message/address.ts';
@@ -267,15 +268,19 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     if (changes === 1) await noteTooLate(tx, end, stamp);
     return;
   }
-  if (outcome === 'failed' && meansGone(status)) {
-    const source = { reason: 'hard_bounce', source: row.trace } as const;
-    await suppress(tx, { tenant: row.tenant, key: textKey(row.recipient), ...source }, stamp);
-  }
   const { tenant } = row;
   const again = outcome === 'deferred' ? { next: new Date(end.nextAt).toISOString() } : {};
   const told = { to: row.recipient, host, ip, code, status, text, tls, ...again };
   await note(tx, row.trace, outcome, row.account_id, told, stamp, { tenant });
-  if (outcome !== 'deferred') return removeRow(tx, end.id);
+  if (outcome === 'failed' && meansGone(status)) {
+    const learnt = { reason: 'hard_bounce', source: 'reply', said: text } as const;
+    const { trace, account_id: account } = row;
+    await suppress(tx, { tenant, key: textKey(row.recipient), ...learnt, trace, account }, stamp);
+  }
+  if (outcome !== 'deferred') {
+    await noteDeparted(tx, end.id, stamp.now);
+    return removeRow(tx, end.id);
+  }
   if (end.via !== undefined) {
     const because = 'this server was refused there, or reaches no mail server';
     const route = end.via === -1 ? 'the smarthost of this server' : `route ${end.via}`;

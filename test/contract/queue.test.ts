@@ -113,8 +113,17 @@ describe('reports', () => {
 describe('the box itself', () => {
   const intake = (): StoreIntake => {
     const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
-    const rest = { hold: null, forwardKey: Buffer.alloc(32), senderOf, queued: () => undefined, clock: () => 0 };
-    return new StoreIntake({ store: box.store, hostname: 'mail.box.test', authenticate: null, log: quiet, ...rest });
+    const rest = {
+      hold: null,
+      authenticate: null,
+      log: quiet,
+      forwardKey: Buffer.alloc(32),
+      reportKey: Buffer.alloc(32),
+      senderOf,
+      queued: () => undefined,
+      clock: () => 0,
+    };
+    return new StoreIntake({ store: box.store, hostname: 'mail.box.test', ...rest });
   };
 
   test.each(['postmaster', 'Postmaster', 'abuse'])(
@@ -144,6 +153,7 @@ describe('submission', () => {
       authenticate: null,
       log: quiet,
       forwardKey: Buffer.alloc(32),
+      reportKey: Buffer.alloc(32),
       senderOf,
       queued: () => undefined,
       clock: () => 0,

@@ -47,6 +47,20 @@ async function operator(): Promise<Visitor> {
 }
 
 describe('an organization', () => {
+  test('whom its programs write to no more is listed with the reason, put there, and taken off', async () => {
+    const path = `${acme.path}/suppressions`;
+    expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
+    expect(leads(await acme.owner.act(path, 'add', { address: 'Gone@x.example' }))).toBe(`303 ${path}?done=added`);
+    const shown = (await acme.owner.get(path)).text.replaceAll('<wbr />', '');
+    expect(shown).toContain('gone@x.example');
+    expect(shown).toMatch(/It was put on the list by usr_\d+/);
+    expect((await other.owner.get(`${other.path}/suppressions`)).text).not.toContain('gone@');
+    const refused = await acme.owner.act(path, 'add', { address: 'no address' });
+    expect([refused.status, refused.text.includes('This is not a mail address.')]).toEqual([422, true]);
+    expect(leads(await acme.owner.act(path, 'remove', { address: 'gone@x.example' }))).toBe(`303 ${path}?done=removed`);
+    expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
+  });
+
   test('a limited token is minted, shown once, refused where it must be, and revoked', async () => {
     const path = `${acme.path}/tokens`;
     const shown = await acme.owner.act(path, 'mint', { name: 'Reader', actions: ['read'] });

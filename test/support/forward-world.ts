@@ -110,6 +110,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
     authenticate: how.verify === true ? verify : null,
     log: listening,
     forwardKey: FORWARD_KEY,
+    reportKey: FORWARD_KEY,
     senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
     queued: () => undefined,
     clock: () => box.clock.now,

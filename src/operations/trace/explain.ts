@@ -158,6 +158,33 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
     },
   ],
   suppressed: (facts) => [suppression(facts.text('to'))],
+  listed: (facts) => [
+    {
+      event: 'policy',
+      recipient: facts.text('to'),
+      explanation: `${facts.text('to')} is on the suppression list from now on (${facts.text('reason')}): programs write to it no more.`,
+    },
+  ],
+  resubscribed: (facts) => [
+    {
+      event: 'policy',
+      recipient: facts.text('to'),
+      explanation: `${facts.text('to')} took back the wish to be written to no more.`,
+    },
+  ],
+  reported: (facts) => [
+    {
+      ...attempted(facts.text('action') === 'delayed' ? 'deferred' : 'delivered', facts),
+      explanation: `A server further on reports: ${facts.text('action') || 'a state'}. Nothing needs to be done.`,
+    },
+  ],
+  answered: (facts) => [
+    {
+      event: 'accepted',
+      recipient: facts.text('to'),
+      explanation: 'An automatic answer came back, and is in the mailbox of the sender where there is one.',
+    },
+  ],
 };
 
 /** Why a program's mail was not sent to somebody. */

@@ -14,6 +14,7 @@ import { service } from './service.ts';
 import { queuedMail } from './queued-mail.ts';
 import { services } from './services.ts';
 import { settings } from './settings.ts';
+import { suppressions } from './suppressions.ts';
 import { tokens } from './tokens.ts';
 import { trace } from './trace.ts';
 
@@ -28,6 +29,7 @@ export const PAGES: readonly Page[] = [
   queue,
   queuedMail,
   trace,
+  suppressions,
   tokens,
   apiKeys,
   services,

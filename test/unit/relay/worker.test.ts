@@ -109,6 +109,47 @@ describe('one message', () => {
     expect(server.mails).toHaveLength(9);
   });
 
+  test('for several with senders of their own is a transaction each, over one connection', async () => {
+    await using server = await scriptedServer();
+    const returnPath: RelayOptions['returnPath'] = ({ id, sender }) =>
+      Promise.resolve(sender && { ...sender, local: `${sender.local}+${id}` });
+    await using box = world(server.port, { returnPath });
+    box.queue.add(['a@remote.test', 'b@remote.test', 'c@remote.test']);
+    await box.queue.recorded(3);
+    expect(server.mails.map((mail) => [mail.from, mail.to])).toEqual([
+      ['me+1@box.test', ['a@remote.test']],
+      ['me+2@box.test', ['b@remote.test']],
+      ['me+3@box.test', ['c@remote.test']],
+    ]);
+    expect(server.connections).toBe(1);
+  });
+
+  test('leaves under its own sender when the one of a copy cannot be made', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port, { returnPath: () => Promise.reject(new Error('no store')) });
+    box.queue.add(['a@remote.test', 'b@remote.test']);
+    await box.queue.recorded(2);
+    expect(server.mails.map((mail) => mail.from)).toEqual(['me@box.test']);
+  });
+
+  test('goes on at once over another connection when the server closes after some of its copies', async () => {
+    await using server = await scriptedServer();
+    let taken = 0;
+    server.script.mail = () => (++taken % 3 === 0 ? '421 4.7.0 enough for one connection' : undefined);
+    const returnPath: RelayOptions['returnPath'] = ({ id, sender }) =>
+      Promise.resolve(sender && { ...sender, local: `${sender.local}+${id}` });
+    await using box = world(server.port, { returnPath });
+    box.queue.add(['a', 'b', 'c', 'd', 'e'].map((name) => `${name}@remote.test`));
+    const results = await box.queue.recorded(5);
+    expect(results.map(({ outcome, nextAt }) => [outcome, nextAt > box.clock.now()])).toEqual([
+      ['delivered', false],
+      ['delivered', false],
+      ['deferred', false],
+      ['deferred', false],
+      ['deferred', false],
+    ]);
+  });
+
   test('with more recipients than the server takes at a time goes in parts', async () => {
     await using server = await scriptedServer();
     server.offers.push('LIMITS RCPTMAX=2');

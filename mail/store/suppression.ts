@@ -56,8 +56,7 @@ export async function suppress(
     trace,
     stamp.now,
   );
-  if (changes === 1 && trace !== '')
-    await note(tx, trace, 'listed', account, { to: key, reason }, stamp, { tenant });
+  if (changes === 1 && trace !== '') await note(tx, trace, 'listed', account, { to: key, reason }, stamp, { tenant });
   return changes === 1;
 }
 

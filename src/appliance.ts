@@ -244,6 +244,7 @@ function openReceiver({
     forwardKey: secrets.subkey('forwarding'),
     authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
     log,
+    meter: metrics,
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,

@@ -1,6 +1,6 @@
 import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import type { Log } from '../log.ts';
+import type { Log, Meter } from '../log.ts';
 import { type Address, formatAddress } from '../message/address.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
@@ -40,6 +40,7 @@ export interface StoreIntakeOptions {
   /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
   authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
   log: Log;
+  meter: Meter;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
@@ -285,9 +286,11 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
     }
   }
 
-  #tell({ kept }: Planned, reached: readonly string[]): void {
-    const { log } = this.intake.options;
+  #tell({ kept, onward }: Planned, reached: readonly string[]): void {
+    const { log, meter } = this.intake.options;
     const message = this.envelope.id;
+    if (onward.length > 0) meter.count('forwards_total', { outcome: 'sent_on' }, onward.length);
+    for (const { kind } of kept) meter.count('forwards_total', { outcome: kind });
     for (const source of reached) log.warn({ source }, 'this address has forwarded all it may today');
     const loop = kept.find(({ kind }) => kind === 'loop');
     if (loop !== undefined) log.warn({ message, source: loop.source, why: loop.why }, 'a loop of forwards ends here');

@@ -106,7 +106,7 @@ export const confirmForward = command(
     tx,
     input: { hash: Uint8Array; ip: string },
     stamp,
-  ): Promise<(AskedForward & { confirmed: true }) | DeadConfirmation> => {
+  ): Promise<{ kind: 'confirmed'; source: string; destination: string } | DeadConfirmation> => {
     const found = await findAsked(tx, input.hash, stamp.now);
     if (found.kind !== 'asked') return found;
     const { id, organization, source, destination } = found;
@@ -114,6 +114,6 @@ export const confirmForward = command(
     const actor = { actor: 'anonymous', actorName: destination, way: 'portal' as const, ip: input.ip };
     const entry = { organization, ...actor, operation: 'confirm_forward', target: source, detail: { destination } };
     await appendAudit(tx, entry, 'confirmed', stamp);
-    return { ...found, confirmed: true };
+    return { kind: 'confirmed', source, destination };
   },
 );

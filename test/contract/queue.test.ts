@@ -126,7 +126,14 @@ describe('the box itself', () => {
   const intake = (): StoreIntake => {
     const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
     const rest = { hold: null, forwardKey: Buffer.alloc(32), senderOf, queued: () => undefined, clock: () => 0 };
-    return new StoreIntake({ store: box.store, hostname: 'mail.box.test', authenticate: null, log: quiet, ...rest });
+    return new StoreIntake({
+      store: box.store,
+      hostname: 'mail.box.test',
+      authenticate: null,
+      log: quiet,
+      meter: quiet,
+      ...rest,
+    });
   };
 
   test.each(['postmaster', 'Postmaster', 'abuse'])(
@@ -155,6 +162,7 @@ describe('submission', () => {
       hold: null,
       authenticate: null,
       log: quiet,
+      meter: quiet,
       forwardKey: Buffer.alloc(32),
       senderOf,
       queued: () => undefined,

@@ -119,5 +119,7 @@ export async function deliverTo(
 
 function story(mail: Accepted): Record<string, string | number | readonly string[]> {
   const to = mail.deliveries.map((delivery) => delivery.to);
-  return { from: mail.sender, to, ip: mail.from.ip, helo: mail.from.helo, size: mail.index.size };
+  const about = (mail.reports ?? []).map((report) => report.copy.trace);
+  const { sender: from, index } = mail;
+  return { from, to, ip: mail.from.ip, helo: mail.from.helo, size: index.size, ...(about.length > 0 && { about }) };
 }

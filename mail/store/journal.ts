@@ -21,7 +21,10 @@ type Detail = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** What a line belongs to beside an account. */
 export interface About {
-  /** Whose line it is when no account says it. A line of neither is shown to nobody but the operator of the box. */
+  /**
+   * Whose line it is when no account says it. A line of neither is that of the one tenant that the story has so far; where
+   * there are several it is shown to nobody but the operator of the box.
+   */
   tenant?: number;
   /** Its Message-ID with angle brackets, '' when it has none: the message can be found by it, and by `from` and `to`. */
   messageId?: string;
@@ -39,14 +42,14 @@ export async function note(
 ): Promise<void> {
   const { id } = await tx.run(
     `INSERT INTO journal (at, trace, event, account_id, detail, tenant)
-     VALUES (?, ?, ?, ?, ?, coalesce(?, (SELECT tenant FROM account WHERE id = ?)))`,
+     VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, (SELECT tenant FROM account WHERE id = ?4),
+       (SELECT CASE WHEN min(tenant) = max(tenant) THEN min(tenant) END FROM journal WHERE trace = ?2)))`,
     stamp.now,
     trace,
     event,
     account,
     JSON.stringify(messageId === undefined || messageId === '' ? detail : { ...detail, id: messageId }),
     tenant ?? null,
-    account,
   );
   if (messageId === undefined) return;
   await tx.run(

@@ -112,7 +112,7 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
   },
   kept(facts) {
     const recipient = facts.text('to');
-    const because = facts.text('because');
+    const because = facts.text('because') || facts.list('because').join('; ');
     const explanation =
       because === ''
         ? `It could not be forwarded to ${recipient}, so it is in the mailbox. Look at why the forward failed, above.`
@@ -158,11 +158,27 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
     },
   ],
   suppressed: (facts) => [suppression(facts.text('to'))],
+  resubscribed: (facts) => [
+    { event: 'policy', recipient: facts.text('to'), explanation: 'The recipient wants to be written to again.' },
+  ],
+  rerouted(facts) {
+    const explanation = `It takes another way now, ${facts.text('route')}, because ${facts.text('because')}.`;
+    return [{ event: 'policy', recipient: facts.text('to'), explanation }];
+  },
+  reported: (facts) => [
+    {
+      ...attempted(facts.text('action') === 'delayed' ? 'deferred' : 'delivered', facts),
+      explanation: `A report came back from there: it was ${facts.text('action') || 'dealt with'}.`,
+    },
+  ],
+  answered: (facts) => [
+    { event: 'delivered', recipient: facts.text('to'), explanation: 'A program there answered that it has come.' },
+  ],
 };
 
 /** Why a program's mail was not sent to somebody. */
 export function suppression(recipient: string): Telling {
-  const explanation = `It was not sent to ${recipient}, who is on the suppression list: list_suppressions says why, remove_suppression ends it.`;
+  const explanation = `Programs write to ${recipient} no more, who is on the suppression list: list_suppressions says why, remove_suppression ends it.`;
   return { event: 'policy', recipient, explanation };
 }
 
@@ -199,7 +215,9 @@ function notYet(facts: Facts): string {
 
 function never(facts: Facts): string {
   const host = facts.text('host');
-  const what = host === '' ? 'It cannot be delivered' : `${host} refused it for good`;
+  const refused = host === '' ? 'It cannot be delivered' : `${host} refused it for good`;
+  // They had taken it before.
+  const what = facts.text('report') === '' ? refused : 'A report came back that it could not be delivered there';
   return `${what}. ${afterRefusal(facts)}`;
 }
 

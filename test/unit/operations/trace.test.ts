@@ -39,6 +39,13 @@ describe('a line of the journal is told in words, with what to do', () => {
     ['bounced', { kind: 'success', to: 'me@box.test' }, 'delivered', /handed over was sent/],
     ['bounced', { kind: 'failure', because: 'it is gone' }, 'bounced', /sent to nobody: it is gone/],
     ['complained', { to }, 'complained', /unwanted/],
+    ['kept', { because: ['a', 'b'] }, 'policy', /not forwarded: a; b\./],
+    ['failed', { to, host, status: '5.1.1', report: 'x' }, 'bounced', /^A report came back that it could not/],
+    ['reported', { to, action: 'delayed' }, 'deferred', /A report came back from there: it was delayed/],
+    ['reported', { to, action: 'relayed' }, 'delivered', /it was relayed/],
+    ['answered', { to }, 'delivered', /answered that it has come/],
+    ['rerouted', { to, route: 'route 3', because: 'it was refused' }, 'policy', /route 3, because it was refused/],
+    ['resubscribed', { to }, 'policy', /again/],
     ['suppressed', { to }, 'policy', /remove_suppression ends it/],
     ['something new', { to, why: 'because' }, 'policy', /^something new: to you@away\.example, why because\./],
   ])('%s %j', (event, detail, kind, words) => {

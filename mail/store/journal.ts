@@ -107,14 +107,16 @@ export interface JournalLine {
   detail: Record<string, unknown>;
 }
 
-/** What a viewer may know of the story of one message, oldest first, at most 1,000 lines. */
+/** What a viewer may know of the story of one message, oldest first. Of a very long one the middle is left out. */
 export const journalOf = query(
   'journal-of',
   async (rx, { trace, tenant, accounts }: Viewer & { trace: string }): Promise<JournalLine[]> => {
     const only = accounts === null ? null : JSON.stringify(accounts);
     const rows = await rx.all<{ at: number; event: JournalEvent; account_id: number | null; detail: string }>(
-      `SELECT at, event, account_id, detail FROM journal WHERE trace = ?1 AND (?2 IS NULL OR tenant = ?2)
-         AND (?3 IS NULL OR account_id IN (SELECT value FROM json_each(?3))) ORDER BY id LIMIT 1000`,
+      `WITH own AS (SELECT id, at, event, account_id, detail FROM journal WHERE trace = ?1
+         AND (?2 IS NULL OR tenant = ?2) AND (?3 IS NULL OR account_id IN (SELECT value FROM json_each(?3))))
+       SELECT * FROM (SELECT * FROM own ORDER BY id LIMIT 100)
+       UNION SELECT * FROM (SELECT * FROM own ORDER BY id DESC LIMIT 900) ORDER BY id`,
       trace,
       tenant,
       only,

@@ -35,7 +35,10 @@ export interface Entry {
 
 type Telling = Omit<Entry, 'at'>;
 
-/** What one line of the journal says, for people. */
+/**
+ * What one line of the journal says, for people. What a stranger chose (a host's name, a sender, a reply) stands in fields
+ * of its own and in no explanation, which an agent may take for ours.
+ */
 export function entriesOf({ at, event, detail }: JournalLine): Entry[] {
   const tell = TELL[event] ?? ((facts: Facts) => [other(event, facts)]);
   return tell(new Facts(detail)).map((one) => ({ at, ...one }));
@@ -71,13 +74,14 @@ class Facts {
 
 const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
   received(facts) {
-    const ip = facts.text('ip');
-    const way = ip === '' ? 'from this server itself' : `from ${facts.text('helo') || 'a server'} [${ip}]`;
+    const [ip, helo] = [facts.text('ip'), facts.text('helo')];
+    const way = ip === '' ? 'from this server itself' : `from the server at ${ip}`;
     return [
       {
         event: 'accepted',
         ...(ip !== '' && { host: ip }),
-        explanation: `It came ${way}, sent by ${senderOf(facts)}, and is in the mailbox of ${facts.list('to').join(', ')}.`,
+        ...(helo !== '' && { text: `EHLO ${helo}` }),
+        explanation: `It came ${way}, and is in the mailbox of ${facts.list('to').join(', ')}.`,
       },
     ];
   },
@@ -143,7 +147,7 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
   delivered: (facts) => [
     {
       ...attempted('delivered', facts),
-      explanation: `${facts.text('host') || 'The server'} has taken it${protection(facts)}. What happens there is for its operator to say.`,
+      explanation: `Their server has taken it${protection(facts)}. What happens there is for its operator to say.`,
     },
   ],
   deferred: (facts) => [{ ...attempted('deferred', facts), explanation: notYet(facts) }],
@@ -188,8 +192,12 @@ function other(event: string, facts: Facts): Telling {
   const said = facts.names.map(
     (name) => `${name} ${facts.text(name) || facts.list(name).join(', ') || facts.number(name)}`,
   );
-  const explanation = `${event}${said.length === 0 ? '' : `: ${said.join(', ')}`}.`;
-  return { event: 'policy', ...(recipient !== '' && { recipient }), explanation };
+  return {
+    event: 'policy',
+    ...(recipient !== '' && { recipient }),
+    ...(said.length > 0 && { text: said.join(', ') }),
+    explanation: `The journal notes of it: ${event}.`,
+  };
 }
 
 function attempted(event: 'delivered' | 'deferred' | 'bounced', facts: Facts): Omit<Telling, 'explanation'> {
@@ -209,13 +217,13 @@ function attempted(event: 'delivered' | 'deferred' | 'bounced', facts: Facts): O
 function notYet(facts: Facts): string {
   const host = facts.text('host');
   const next = facts.text('next');
-  const what = host === '' ? 'It could not be handed over yet' : `${host} did not take it yet`;
+  const what = host === '' ? 'It could not be handed over yet' : 'Their server did not take it yet';
   return `${what}. It is tried again by itself${next === '' ? '' : `, at ${next}`}. Nothing needs to be done.`;
 }
 
 function never(facts: Facts): string {
   const host = facts.text('host');
-  const refused = host === '' ? 'It cannot be delivered' : `${host} refused it for good`;
+  const refused = host === '' ? 'It cannot be delivered' : 'Their server refused it for good';
   // They had taken it before.
   const what = facts.text('report') === '' ? refused : 'A report came back that it could not be delivered there';
   return `${what}. ${afterRefusal(facts)}`;

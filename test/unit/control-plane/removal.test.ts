@@ -53,6 +53,7 @@ test('a removed organization leaves nothing but its audit rows', async () => {
     'journal',
     'mailbox',
     'queue',
+    'queue_lane',
     'setting',
     'submission',
   ]);

@@ -283,7 +283,7 @@ function openImap({ settings, store, logins, tls, exempt, local, log, metrics, c
 
 function openHttp({ settings, store, tls, failing, metrics, log }: Inside, world: World) {
   metrics.onScrape(async () => {
-    const depth = await store.read(queueDepth, undefined);
+    const depth = await store.scan(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
     metrics.gauge('queue_rows', depth.held, { state: 'held' });
   });

@@ -145,7 +145,7 @@ export interface QueueFilter {
   domain: string | null;
 }
 
-/** Rows of the queue for people, oldest first, after the row `after`. */
+/** Rows of the queue for people, oldest first, after the row `after`. It may pass over many of others: a scan. */
 export const listQueue = query(
   'list-queue',
   (
@@ -170,6 +170,16 @@ export const listQueue = query(
 function sameTwice<T>(value: T): [T, T] {
   return [value, value];
 }
+
+/** One row, whoever's it is. */
+export const queueRow = query(
+  'queue-row',
+  (rx, input: { id: number }): Promise<(QueueRow & { tenant: number }) | undefined> =>
+    rx.get<QueueRow & { tenant: number }>(
+      `SELECT ${COLUMNS}, s.tenant FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?`,
+      input.id,
+    ),
+);
 
 /** The rows of one message that still wait. */
 export const queueOfTrace = query('queue-of-trace', (rx, input: { trace: string }): Promise<QueueRow[]> =>

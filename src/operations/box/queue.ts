@@ -30,7 +30,7 @@ export const queue = operation({
   output: z.object({ queue: z.array(z.looseObject({ id: z.number() })) }),
   async run({ store }, { limit, domain = null, state }) {
     const of = state === undefined ? null : state === 'held' ? ('held' as const) : ('due' as const);
-    return { queue: (await store.read(listQueue, { ...EVERYTHING, state: of, domain, after: 0, limit })).map(shown) };
+    return { queue: (await store.scan(listQueue, { ...EVERYTHING, state: of, domain, after: 0, limit })).map(shown) };
   },
 });
 

@@ -59,7 +59,7 @@ async function statusOf(call: Call): Promise<z.output<typeof What>> {
   const [domains, accounts, queue] = await Promise.all([
     store.read(listDomains, undefined),
     store.read(listAccounts, undefined),
-    store.read(queueDepth, undefined),
+    store.scan(queueDepth, undefined),
   ]);
   return {
     version: version(),

@@ -83,7 +83,7 @@ describe('routes', () => {
     const { route } = await both.do('set_outbound_route', relay);
     expect(JSON.stringify(await both.do('list_outbound_routes'))).not.toContain(relay.password);
     const { store, secrets } = both.world;
-    const id = rowId('route', String((route as { routeId: string }).routeId)) ?? 0;
+    const id = rowId('route', (route as { routeId: string }).routeId) ?? 0;
     const found = await new StoredSmarthosts(store, secrets, undefined).find(id);
     expect(found).toMatchObject({ host: relay.host, port: 587, tls: 'starttls', certificate: 'verified' });
     expect(found?.login).toEqual({ username: 'anna', password: relay.password });

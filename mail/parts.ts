@@ -14,7 +14,7 @@ import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-c
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
-import { beginAttempts } from './store/queue.ts';
+import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { setSetting } from './store/setting.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -60,7 +60,7 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       verifyDomain,
     ],
-    queries: [imapSearch],
+    queries: [imapSearch, listQueue, queueDepth],
     migrations: mailMigrations(),
   };
 }

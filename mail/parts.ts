@@ -20,8 +20,10 @@ import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from '.
 import { mailMigrations } from './store/migrations.ts';
 import { beginAttempts, steerQueue } from './store/queue.ts';
 import { setSetting } from './store/setting.ts';
+import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
+import { forgetTlsResults } from './store/tls-result.ts';
 
 /** Everything that the mail engine does in the store's threads. */
 export function mailParts(): ThreadParts {
@@ -43,6 +45,9 @@ export function mailParts(): ThreadParts {
       finishAttempts,
       forgetExpunged,
       forgetHistory,
+      forgetStsPolicies,
+      forgetTlsResults,
+      keepStsPolicy,
       removeAppPassword,
       removeMailbox,
       removeSuppression,
@@ -56,6 +61,7 @@ export function mailParts(): ThreadParts {
       storeFlags,
       submit,
       subscribeMailbox,
+      useStsPolicy,
       verifyDomain,
     ],
     queries: [imapSearch],

@@ -1,10 +1,12 @@
 import type { Resolver } from '../dns/lookup.ts';
 import type { Log, Meter } from '../log.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { Connector, type DestinationPolicy } from './connector.ts';
+import { Connector } from './connector.ts';
+import type { OwnAddresses } from './families.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import type { Queue, SigningKey } from './needs.ts';
 import { Sender } from './sender.ts';
+import { type FindTlsPolicy, noDemands } from './tls-policy/policy.ts';
 import { Worker } from './worker.ts';
 
 export interface RelayOptions {
@@ -22,8 +24,12 @@ export interface RelayOptions {
   isOurName?(host: string): boolean;
   /** Whether this box itself listens there. */
   isOurAddress(ip: string, port: number): boolean;
+  /** Our name in EHLO when it is not {@link hostname}: the one that the outgoing address leads back to. */
+  ehlo?: string | undefined;
+  /** Our addresses, where it matters which of them mail leaves from. */
+  from?: OwnAddresses | undefined;
   /** For MTA-STS and DANE; without it TLS is opportunistic. */
-  tlsPolicy?(domain: string): Promise<DestinationPolicy>;
+  tlsPolicy?: FindTlsPolicy;
   limits?: Partial<RelayLimits>;
   clock?: Clock;
   /** In [0, 1). */
@@ -52,16 +58,13 @@ export function startRelay(options: RelayOptions): Relay {
       isOurName: (host) => host === hostname || (options.isOurName?.(host) ?? false),
       isOurAddress: (ip, port) => options.isOurAddress(ip, port),
     },
-    hostname,
+    hostname: options.ehlo ?? hostname,
+    from: options.from,
     limits,
     clock,
     meter,
-    tlsPolicy: options.tlsPolicy === undefined ? undefined : (domain) => optionsPolicy(options, domain),
+    tlsPolicy: options.tlsPolicy ?? ((domain) => Promise.resolve(noDemands(domain))),
   });
   const sender = new Sender({ queue, connector, keys: (domain) => options.keys(domain), hostname, clock, random, log });
   return new Worker({ queue, sender, connector, limits, clock, random, log, meter });
-}
-
-async function optionsPolicy(options: RelayOptions, domain: string): Promise<DestinationPolicy> {
-  return (await options.tlsPolicy?.(domain)) ?? { required: false };
 }

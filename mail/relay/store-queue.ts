@@ -16,6 +16,7 @@ import {
   type QueueRow,
 } from '../store/queue.ts';
 import type { MailStore } from '../store/store.ts';
+import { noteTlsResults } from '../store/tls-result.ts';
 import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
 import { LONGEST_WAIT } from './schedule.ts';
 
@@ -52,7 +53,10 @@ export const finishAttempts = command(
       if (kind === 'delay') await markDelayTold(tx, about);
     }
     for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
-    for (const end of input.ends) await endAttempt(tx, end, stamp);
+    for (const end of input.ends) {
+      await endAttempt(tx, end, stamp);
+      await noteTlsResults(tx, end.tlsResults ?? [], stamp);
+    }
   },
 );
 
@@ -217,6 +221,7 @@ function toItem(row: QueueRow): QueueItem {
     orcpt: row.orcpt,
     envid: row.envid,
     ret: row.ret,
+    requireTls: row.require_tls === 1,
     size: row.size,
     delayTold: row.delay_told === 1,
     ...(row.sign_as !== '' && { signAs: row.sign_as.split(' ') }),

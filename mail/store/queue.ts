@@ -2,6 +2,7 @@ import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
+import type { TlsResult } from './tls-result.ts';
 import { collectBlob } from './tidy.ts';
 
 /** A message that leaves: what all its recipients share. */
@@ -20,6 +21,8 @@ export interface NewSubmission {
   /** Domains whose keys sign it; none: the envelope sender's, else the box's. */
   signAs: readonly string[];
   size: number;
+  /** REQUIRETLS: no step without verified TLS. RFC 8689 */
+  requireTls?: boolean;
   /** Header lines before the octets, on this way out only; one character an octet. */
   prefix?: string;
 }
@@ -47,8 +50,8 @@ export async function enqueue(
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, require_tls)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -62,6 +65,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     submission.size + (submission.prefix?.length ?? 0),
     stamp.now,
     submission.prefix ?? '',
+    Number(submission.requireTls ?? false),
   );
   return id;
 }
@@ -124,11 +128,13 @@ export interface QueueRow extends Record<string, string | number | null> {
   last_at: number | null;
   last_status: string | null;
   last_text: string | null;
+  last_tls: string | null;
+  require_tls: number;
 }
 
 const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
   q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.ret, s.size,
-  q.delay_told, q.last_at, q.last_status, q.last_text`;
+  q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls`;
 
 /**
  * Due rows, oldest due first, without the destinations that have all the work they can take; then those that were tried
@@ -248,6 +254,7 @@ export interface AttemptEnd {
   status: string;
   text: string;
   tls: string;
+  tlsResults?: readonly TlsResult[];
   at: number;
   nextAt: number;
 }
@@ -277,14 +284,15 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     end.tls,
     end.id,
   );
-  const { host, status, text } = end;
-  await note(tx, row.trace, end.outcome, row.account_id, { to: row.recipient, host, status, text }, stamp);
+  const { host, status, text, tls } = end;
+  await note(tx, row.trace, end.outcome, row.account_id, { to: row.recipient, host, status, text, tls }, stamp);
   if (end.outcome === 'deferred') {
     await tx.run(
-      'UPDATE queue SET next_at = ?, last_status = ?, last_text = ? WHERE id = ?',
+      'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, last_tls = ? WHERE id = ?',
       end.nextAt,
       status,
       text,
+      tls,
       end.id,
     );
   } else await removeRow(tx, end.id);

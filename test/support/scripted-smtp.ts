@@ -46,6 +46,8 @@ export interface ScriptedServer extends AsyncDisposable {
   offers: string[];
   /** Certificate for STARTTLS, which is offered when there is one. */
   tls: SecureContext | undefined;
+  /** Of each TLS handshake, whether it went on with an earlier session. */
+  resumed: boolean[];
   mails: ReceivedMail[];
   /** Every command line, with the number of its connection in front. */
   lines: string[];
@@ -73,6 +75,7 @@ export async function scriptedServer(script: Script = {}, host = '127.0.0.1', po
     script,
     offers: ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'DSN', 'SIZE 50000000'],
     tls: undefined,
+    resumed: [],
     mails: [],
     lines: [],
     connections: 0,
@@ -215,7 +218,9 @@ class Talk {
   #startTls(): void {
     if (this.#server.tls === undefined) return;
     this.#socket.removeAllListeners('data');
-    this.#socket = new TLSSocket(this.#socket, { isServer: true, secureContext: this.#server.tls });
+    const secure = new TLSSocket(this.#socket, { isServer: true, secureContext: this.#server.tls });
+    secure.once('secure', () => this.#server.resumed.push(secure.isSessionReused()));
+    this.#socket = secure;
     this.#secure = true;
     this.#listen(this.#socket);
   }

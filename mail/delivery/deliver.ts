@@ -30,6 +30,8 @@ export interface Accepted {
   onward: readonly Onward[];
   /** The sender used 8BITMIME. */
   eightBit: boolean;
+  /** Copies that go on need TLS all the way. RFC 8689 */
+  requireTls?: boolean;
   /** Why mail for elsewhere may not go out yet; null lets it go. */
   hold: string | null;
 }
@@ -46,13 +48,13 @@ export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Pro
 /** Queues one copy that goes on. */
 export async function sendOn(
   tx: Write,
-  mail: Pick<Accepted, 'trace' | 'eightBit' | 'hold' | 'index'>,
+  mail: Pick<Accepted, 'trace' | 'eightBit' | 'requireTls' | 'hold' | 'index'>,
   one: Onward,
   blob: number,
   stamp: Stamp,
 ): Promise<void> {
   const { row, tenant, sender, smtputf8, signAs, prefix } = one;
-  const { trace, eightBit, hold, index } = mail;
+  const { trace, eightBit, requireTls = false, hold, index } = mail;
   await note(tx, trace, 'forwarded', null, { to: row.recipient, from: sender }, stamp);
   const submission = {
     trace,
@@ -66,6 +68,7 @@ export async function sendOn(
     envid: '',
     signAs,
     prefix,
+    requireTls,
   };
   await enqueue(tx, { ...submission, size: index.size }, [row], hold, stamp);
 }

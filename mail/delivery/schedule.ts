@@ -63,7 +63,8 @@ export const sendScheduled = command(
       account_id: number | null;
       sender: string;
       eight_bit: number;
-    }>('SELECT trace, blob_id, account_id, sender, eight_bit FROM submission WHERE id = ?', input.id);
+      require_tls: number;
+    }>('SELECT trace, blob_id, account_id, sender, eight_bit, require_tls FROM submission WHERE id = ?', input.id);
     if (row === undefined || submission === undefined) return { queued: false };
     const here = JSON.parse(row.here) as Delivery[];
     const elsewhere = JSON.parse(row.elsewhere) as NewQueueRow[];
@@ -75,7 +76,8 @@ export const sendScheduled = command(
     await note(tx, trace, 'submitted', account, detail, stamp);
     await addRows(tx, { submission: input.id, trace, account }, elsewhere, row.hold, stamp);
     const onward = JSON.parse(row.onward) as Onward[];
-    const mail = { trace, eightBit: submission.eight_bit === 1, hold: row.hold, index: input.index };
+    const kept = { eightBit: submission.eight_bit === 1, requireTls: submission.require_tls === 1 };
+    const mail = { trace, ...kept, hold: row.hold, index: input.index };
     for (const one of onward) await sendOn(tx, mail, one, submission.blob_id, stamp);
     if (elsewhere.length === 0) await dropSubmission(tx, input.id);
     return { queued: elsewhere.length + onward.length > 0 };

@@ -23,6 +23,8 @@ export interface Outgoing {
   envid: string;
   /** Domains of the authors, which were checked: their keys sign it, so that it passes DMARC. */
   signAs: readonly string[];
+  /** TLS all the way, or it comes back. RFC 8689 */
+  requireTls?: boolean;
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
   elsewhere: readonly NewQueueRow[];
@@ -67,11 +69,11 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<num
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return [];
-  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs } = mail;
+  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs, requireTls = false } = mail;
   const size = mail.index.size;
   return enqueue(
     tx,
-    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, size },
+    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, requireTls, size },
     mail.elsewhere,
     mail.hold,
     stamp,

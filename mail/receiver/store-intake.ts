@@ -199,7 +199,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
   }
 
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
-    const { id, sender, peer, body } = this.envelope;
+    const { id, sender, peer, body, requireTls = false } = this.envelope;
     const { hold, store } = this.intake.options;
     const plan = await this.plan();
     if ('code' in plan) {
@@ -213,6 +213,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
         ...plan,
         from: { ip: peer.ip, helo: peer.helo },
         eightBit: body === '8BITMIME',
+        requireTls,
         hold,
         index,
         ...blob,
@@ -287,7 +288,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
   }
 
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
-    const { id, sender, recipients, smtputf8, body, ret, envid } = this.envelope;
+    const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
     const { store, hold } = this.intake.options;
     const outgoing: Outgoing & { allowance: Allowance | null } = {
       trace: id,
@@ -298,6 +299,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       eightBit: body === '8BITMIME',
       ret: ret ?? '',
       envid: envid ?? '',
+      requireTls,
       signAs: this.#header.authorDomains,
       here: plan.deliveries,
       onward: plan.onward,

@@ -52,6 +52,8 @@ export interface ScriptedServer extends AsyncDisposable {
   /** Every command line, with the number of its connection in front. */
   lines: string[];
   connections: number;
+  /** Where each connection came from. */
+  peers: string[];
   open: number;
   mostOpen: number;
   /** Drops a connection when so many octets have come over it. */
@@ -79,6 +81,7 @@ export async function scriptedServer(script: Script = {}, host = '127.0.0.1', po
     mails: [],
     lines: [],
     connections: 0,
+    peers: [],
     open: 0,
     mostOpen: 0,
     dropAfter: Infinity,
@@ -123,6 +126,7 @@ function serve(server: ScriptedServer, socket: Socket, sockets: Set<Socket>, cha
   const met = counters.get(server) ?? new Map<Stage, number>();
   counters.set(server, met);
   server.connections += 1;
+  server.peers.push(socket.remoteAddress ?? '');
   server.open += 1;
   server.mostOpen = Math.max(server.mostOpen, server.open);
   const connection = server.connections;

@@ -65,6 +65,7 @@ export function noDemands(domain: string): DestinationPolicy {
 export function wished(policy: HostPolicy | Barred, wish: TlsWish, host: Host): HostPolicy | Barred {
   if (wish === 'optional') return opportunistic(policy.report.domain, host);
   if (wish === 'policy' || 'kind' in policy || (policy.required && policy.judge !== undefined)) return policy;
+  // RFC 8689 4.2.1: where the receiver says nothing of how it is to be known, a certificate for its name does.
   return {
     ...policy,
     by: 'requiretls',

@@ -38,6 +38,7 @@ export class StsPolicies {
   #cancelTimer: () => void;
   #round: Promise<void> | undefined;
   #closing = false;
+  readonly #closed = Promise.withResolvers<void>();
 
   constructor(options: StsPoliciesOptions) {
     this.#options = options;
@@ -57,8 +58,10 @@ export class StsPolicies {
     return counts;
   }
 
+  /** What is still being fetched is let go: a stop waits for nobody's web server. */
   async close(): Promise<void> {
     this.#closing = true;
+    this.#closed.resolve();
     this.#cancelTimer();
     await this.#round;
   }
@@ -91,6 +94,7 @@ export class StsPolicies {
   async #fetchNow(domain: string, id: string, instead: StsState): Promise<StsState> {
     const { fetch, store, clock, log, meter } = this.#options;
     const fetched = await fetch(domain);
+    if (this.#closing) return instead;
     meter.count('relay_sts_fetches_total', { result: 'policy' in fetched ? 'fetched' : fetched.failure });
     if (!('policy' in fetched)) {
       log.warn({ domain, ...fetched }, 'the MTA-STS policy of a domain could not be had');
@@ -131,7 +135,8 @@ export class StsPolicies {
     for (const domain of await store.read(staleStsPolicies, { before: now - FRESH, now, limit: ROUND })) {
       if (this.#closing) return;
       const record = await this.#record(domain);
-      if (record.kind === 'id') await this.#fetch(domain, record.id, { kind: 'none' });
+      const fetching = record.kind === 'id' ? this.#fetch(domain, record.id, { kind: 'none' }) : undefined;
+      await Promise.race([fetching, this.#closed.promise]);
     }
   }
 }

@@ -113,7 +113,9 @@ describe('by TLSA records', () => {
     const issued = await impostor.issue([NAME], { alone: true });
     const forged = { ...issued, cert: `${issued.cert}\n${stranger.pem}` };
     const chain = await shown(forged, chainOf);
-    expect(judgeByTlsa(chain, [record(2, 0, 1, stranger.certificate)], [NAME], NOW)?.failure).toBe('validation-failure');
+    expect(judgeByTlsa(chain, [record(2, 0, 1, stranger.certificate)], [NAME], NOW)?.failure).toBe(
+      'validation-failure',
+    );
   });
 
   test('one record that fits is enough, and none without a certificate', async () => {

@@ -36,6 +36,7 @@ import { startHttp } from './http/server.ts';
 import { dnsHosts, httpListeners, imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
+import { OutboundTls } from './outbound-tls.ts';
 import { seed, type Seeded } from './seed.ts';
 import { senderOf } from './sending/allowance.ts';
 import { Runner } from './services/runner.ts';
@@ -61,6 +62,8 @@ export interface Surroundings {
   keepFree?: number;
   /** Other limits of the IMAP door than its own, for measuring. */
   imapLimits?: Partial<ImapLimits>;
+  /** Where other people's MTA-STS policies are served when it is not port 443, for tests. */
+  policyPort?: number;
   /** Where other people's name servers listen when it is not port 53, for tests. */
   nameServerPort?: number;
 }
@@ -118,7 +121,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const world = worldOf(inside, listeners);
   const http = await openHttp(inside, world);
   doors.push(http);
-  const relay = openRelay(inside, receiver.addresses());
+  const relay = openRelay(inside, stack.use(new OutboundTls(inside)), receiver.addresses());
   doors.push(relay);
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
@@ -311,15 +314,24 @@ function openParents({ settings, nameServerPort: port = 53 }: Surroundings, reso
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
   { settings, queue, keys, resolver, log, metrics }: Inside,
+  tls: OutboundTls,
   doors: readonly { door: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
+  const { outboundAddresses: from } = settings;
+  for (const ip of [from?.ipv4, from?.ipv6]) {
+    if (ip === undefined || own.has(ip)) continue;
+    log.warn({ ip }, 'this machine does not have the address that MAILSTEAD_OUTBOUND_ADDRESSES names; mail waits');
+  }
   return startRelay({
     queue,
     resolver,
     keys: (domain) => keys.of(domain),
     hostname: settings.hostname,
+    ehlo: settings.outboundHostname,
+    from,
+    tlsPolicy: tls.find,
     outboundPort: settings.outboundPort,
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
     isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),

@@ -99,9 +99,11 @@ export class Connector {
       return unreached(deferred('4.7.5', `what ${domain} demands of TLS could not be found out now`));
     }
     const reached = await this.#tryHosts(destination.hosts, policy, wanted);
-    if (!(reached instanceof Session)) return { ...reached, tlsResults: [...policy.problems, ...reached.tlsResults] };
-    reached.tlsResults.unshift(...policy.problems);
-    return reached;
+    const tlsResults = [...policy.problems, ...reached.tlsResults];
+    for (const { type, result } of tlsResults) {
+      this.#options.meter.count('relay_tls_results_total', { policy: type, result });
+    }
+    return reached instanceof Session ? Object.assign(reached, { tlsResults }) : { ...reached, tlsResults };
   }
 
   async #policy(domain: string): Promise<DestinationPolicy | undefined> {

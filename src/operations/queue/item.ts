@@ -15,6 +15,8 @@ export const QueueItem = z.object({
   queuedAt: z.string(),
   nextAttemptAt: z.string().nullable(),
   lastError: z.string().nullable(),
+  lastTls: z.string().nullable(),
+  requireTls: z.boolean(),
   explanation: z.string(),
 });
 
@@ -31,6 +33,8 @@ export function itemOf(row: QueueRow): z.output<typeof QueueItem> {
     queuedAt: isoOf(row.created_at),
     nextAttemptAt: held ? null : isoOf(row.next_at),
     lastError: row.last_text,
+    lastTls: row.last_tls === '' ? null : row.last_tls,
+    requireTls: row.require_tls === 1,
     explanation: explain(row),
   };
 }

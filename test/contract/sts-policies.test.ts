@@ -67,12 +67,12 @@ async function world(): Promise<World> {
     const fetch: FetchStsPolicy = (domain) => (made.fetched.push(domain), made.serve(domain));
     const counting = Object.assign(Object.create(store) as MailStore, {
       read: store.read.bind(store),
-      write: (async (command, input) => {
-        const done = await store.write(command, input);
+      async write(...args: Parameters<MailStore['write']>) {
+        const done = await store.write(...args);
         writes += 1;
         wake();
         return done;
-      }) as MailStore['write'],
+      },
     });
     return new StsPolicies({ store: counting, resolver, fetch, clock, log: quiet, meter: quiet });
   }

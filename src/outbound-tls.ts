@@ -1,8 +1,7 @@
 import dns from 'node:dns';
 import type { HostPort } from '../config/parse.ts';
 import type { Settings } from '../config/settings.ts';
-import type { SecureResolver } from '../mail/dns/lookup.ts';
-import type { Resolver } from '../mail/dns/lookup.ts';
+import type { Resolver, SecureResolver } from '../mail/dns/lookup.ts';
 import { createSecureResolver } from '../mail/dns/secure-resolver.ts';
 import type { Log, Meter } from '../mail/log.ts';
 import { isLoopback } from '../mail/receiver/admission.ts';

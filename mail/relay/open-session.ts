@@ -1,19 +1,16 @@
 import type { TLSSocket } from 'node:tls';
-import type { TlsFailure, TlsResult } from '../store/tls-result.ts';
-import { Connection, type Answer } from './connection.ts';
+import type { TlsFailure } from '../store/tls-result.ts';
+import { Connection } from './connection.ts';
 import type { Host } from './destination.ts';
-import type { Timeouts } from './limits.ts';
-import { NO_OFFERS, readOffers, type Offers } from './offers.ts';
+import { ask, greet, type Greeter, hello, none, type NoSession } from './hello.ts';
+import type { Offers } from './offers.ts';
 import { Session } from './session.ts';
 import type { Distrust } from './tls-policy/certificate.ts';
 import { type HostPolicy, resultOf, type TlsWish } from './tls-policy/policy.ts';
 import type { TlsSessions } from './tls-sessions.ts';
-import { deferred, failed, replyText, verdictOf, type Verdict } from './verdict.ts';
+import { deferred, failed } from './verdict.ts';
 
-export interface SessionOptions {
-  /** Our name in EHLO. */
-  hostname: string;
-  timeouts: Timeouts;
+export interface SessionOptions extends Greeter {
   policy: HostPolicy;
   wish: TlsWish;
   /** Our address, where it matters. */
@@ -22,18 +19,6 @@ export interface SessionOptions {
   /** Told of each connection, so that closing can end what is still being set up. */
   onConnection?(connection: Connection): void;
 }
-
-/** Why there is no session. */
-export interface NoSession {
-  kind: 'none';
-  verdict: Verdict;
-  /** Nothing that speaks SMTP is there: the host is left alone for a while. */
-  dead: boolean;
-  /** For TLS-RPT; empty when it never came to TLS. */
-  tlsResults: TlsResult[];
-}
-
-type Step = { kind: 'ok'; offers: Offers } | NoSession;
 
 /**
  * Connects to a host, greets it and sets up TLS when it is offered. A TLS handshake that fails is followed by one more
@@ -76,7 +61,8 @@ async function withTls(
   const answer = await ask(connection, 'STARTTLS', timeouts.command);
   if (answer.kind === 'lost') return give(connection, none(deferred('4.4.2', answer.why), true));
   if (answer.reply.code !== 220) {
-    return inClear(connection, host, offers, options, 'starttls-not-supported', 'none');
+    const passing = answer.reply.code < 500; // RFC 3207 4: 454 is "not now"
+    return inClear(connection, host, offers, { ...options, passing }, 'starttls-not-supported', 'none');
   }
   // Replies that somebody put in before the encryption would be believed after it (CVE-2011-0411 and its kin).
   if (connection.unread || connection.closed) {
@@ -93,7 +79,7 @@ async function withTls(
   const again = await hello(connection, options);
   if (again.kind === 'none') return give(connection, again);
   if (options.wish === 'required' && !again.offers.requireTls) return give(connection, notRequirable(host, policy));
-  const results = [resultOf(policy.report, distrust?.failure ?? 'success', host)];
+  const results = [resultOf(policy.report, distrust?.failure ?? policy.flaw ?? 'success', host)];
   return new Session(connection, host, again.offers, timeouts, {
     text: tlsText(socket, policy, verified),
     wish: options.wish,
@@ -112,14 +98,15 @@ function judged(socket: TLSSocket, policy: HostPolicy): Distrust | undefined {
 
 function noHandshake(host: Host, options: SessionOptions, why: string): NoSession | Unprotected {
   if (!options.policy.required) return { unprotected: 'validation-failure' };
-  return refusedBy(host, options, { failure: 'validation-failure', why: `TLS could not be set up: ${why}` });
+  const distrust: Distrust = { failure: 'validation-failure', why: `TLS could not be set up: ${why}` };
+  return refusedBy(host, { ...options, passing: true }, distrust);
 }
 
 function inClear(
   connection: Connection,
   host: Host,
   offers: Offers,
-  options: SessionOptions,
+  options: SessionOptions & Passing,
   failure: TlsFailure,
   text: string,
 ): Session | NoSession {
@@ -141,13 +128,25 @@ const REMEDIES: Partial<Record<TlsFailure, string>> = {
   'certificate-not-trusted': 'give it a certificate of a public authority, with all that are between',
 };
 
-/** Which rule, which host, what is wrong and who can put it right. RFC 8689 4.2.1: what the sender demanded is not tried again. */
-function refusedBy(host: Host, { policy, wish }: SessionOptions, { failure, why }: Distrust): NoSession {
+interface Passing {
+  /** What is wrong may be over at the next attempt. */
+  passing?: boolean;
+}
+
+/**
+ * Which rule, which host, what is wrong and who can put it right. What a receiver demands is waited for; what a sender
+ * demands, and surely is not there, comes back. RFC 8689 4.2.1.
+ */
+function refusedBy(
+  host: Host,
+  { policy, wish, passing = false }: SessionOptions & Passing,
+  { failure, why }: Distrust,
+): NoSession {
   const remedy = REMEDIES[failure] ?? 'bring its certificate and its policy together';
   const text = `${policy.rule} allows no mail to ${host.name} as it is: ${why}; its operator has to ${remedy}`;
   const status = failure === 'starttls-not-supported' ? '7.4' : '7.5';
   const lasting = failure === 'starttls-not-supported' ? '5.7.30' : '5.7.10';
-  const verdict = wish === 'required' ? failed(lasting, text, 550) : deferred(`4.${status}`, text);
+  const verdict = wish === 'required' && !passing ? failed(lasting, text, 550) : deferred(`4.${status}`, text);
   return none(verdict, false, [resultOf(policy.report, failure, host)]);
 }
 
@@ -155,43 +154,6 @@ function refusedBy(host: Host, { policy, wish }: SessionOptions, { failure, why 
 function notRequirable(host: Host, policy: HostPolicy): NoSession {
   const text = `The sender demands TLS for every step (REQUIRETLS), and ${host.name} does not promise it; send it without that demand, or by another way`;
   return none(failed('5.7.30', text, 550), false, [resultOf(policy.report, 'success', host)]);
-}
-
-async function greet(connection: Connection, options: SessionOptions): Promise<Step> {
-  const banner = await connection.reply(options.timeouts.command);
-  if (banner.kind === 'lost') return none(deferred('4.4.2', banner.why), true);
-  if (banner.reply.code !== 220) return refused(banner);
-  return hello(connection, options);
-}
-
-/** RFC 5321 3.2: a server that does not know EHLO is greeted with HELO. */
-async function hello(connection: Connection, options: SessionOptions): Promise<Step> {
-  const { hostname, timeouts } = options;
-  const ehlo = await ask(connection, `EHLO ${hostname}`, timeouts.command);
-  if (ehlo.kind === 'lost') return none(deferred('4.4.2', ehlo.why), true);
-  if (ehlo.reply.code === 250) return { kind: 'ok', offers: readOffers(ehlo.reply.lines) };
-  if (ehlo.reply.code < 500) return refused(ehlo);
-  const helo = await ask(connection, `HELO ${hostname}`, timeouts.command);
-  if (helo.kind === 'lost') return none(deferred('4.4.2', helo.why), true);
-  return helo.reply.code === 250 ? { kind: 'ok', offers: NO_OFFERS } : refused(helo);
-}
-
-async function ask(connection: Connection, command: string, timeout: number): Promise<Answer> {
-  const lost = await connection.write(`${command}\r\n`, timeout);
-  return lost ?? connection.reply(timeout);
-}
-
-/** The server turns us away before any message: another host of the domain may not. */
-function refused(answer: Answer & { kind: 'reply' }): NoSession {
-  const verdict = verdictOf(answer.reply);
-  const text = `the server turned us away: ${replyText(answer.reply)}`;
-  const { code, status } = verdict;
-  if (verdict.outcome === 'failed') return none(failed(status, text, code), false);
-  return none(deferred(verdict.outcome === 'delivered' ? '4.5.0' : status, text, code), false);
-}
-
-function none(verdict: Verdict, dead: boolean, tlsResults: TlsResult[] = []): NoSession {
-  return { kind: 'none', verdict, dead, tlsResults };
 }
 
 function give(connection: Connection, result: NoSession): NoSession {

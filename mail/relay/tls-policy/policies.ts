@@ -57,7 +57,7 @@ async function byDane(
     report: { domain, type: 'tlsa', strings: records.map(textOf) },
   };
   // RFC 7672 2.2: records that nobody can use still say that there is TLS.
-  if (usable.length === 0) return policy;
+  if (usable.length === 0) return { ...policy, flaw: 'tlsa-invalid' };
   const names = [base, host.name, domain];
   return { ...policy, judge: (socket) => judgeByTlsa(chainOf(socket), usable, names, now()) };
 }

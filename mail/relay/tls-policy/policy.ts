@@ -15,6 +15,8 @@ export interface HostPolicy {
   servername: string;
   /** Why this server is not the right one, or undefined when it is. */
   judge?(socket: TLSSocket): Distrust | undefined;
+  /** What is wrong with the policy itself: counted also where mail goes. */
+  flaw?: TlsFailure;
   /** For TLS-RPT. */
   report: ReportedPolicy;
 }

@@ -394,6 +394,16 @@ describe('TLS', () => {
     expect(opened).toMatchObject({ verdict: { outcome: 'failed', status } });
   });
 
+  test.each([
+    ['is not there now', { starttls: '454 4.7.0 Not now' }],
+    ['breaks', { starttls: { close: '220 Go ahead' } }],
+  ])('REQUIRETLS and TLS that %s: later', async (_name, script) => {
+    await using server = await scriptedServer(script);
+    server.tls = createSecureContext(await testCertificate());
+    const opened = await open(server, { required: true }, { wish: 'required' });
+    expect(opened).toMatchObject({ verdict: { outcome: 'deferred' } });
+  });
+
   test('REQUIRETLS goes to who offers it under TLS, and to nobody else', async () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());

@@ -238,6 +238,7 @@ describe('DANE', () => {
     box.server.tls = foreign.context;
     const [result] = await box.send(['you@remote.test']);
     expect(result).toMatchObject({ outcome: 'delivered', tls: expect.stringContaining('dane, no usable') as unknown });
+    expect(counted([result as AttemptResult])).toEqual(['tlsa tlsa-invalid']);
     box.server.tls = undefined;
     box.server.closeIdle('421 4.0.0 Bye');
     expect(await box.send(['you@remote.test'])).toMatchObject([{ outcome: 'deferred', status: '4.7.4' }]);

@@ -7,13 +7,16 @@ import { quiet } from '../../../mail/log.ts';
 import type { AttemptResult } from '../../../mail/relay/needs.ts';
 import { startRelay, type RelayOptions } from '../../../mail/relay/relay.ts';
 import { tlsPolicies } from '../../../mail/relay/tls-policy/policies.ts';
-import type { StsState } from '../../../mail/relay/tls-policy/sts-policies.ts';
+import type { FetchStsPolicy } from '../../../mail/relay/tls-policy/sts-fetch.ts';
+import { StsPolicies, type StsState } from '../../../mail/relay/tls-policy/sts-policies.ts';
 import type { StsPolicy } from '../../../mail/store/sts-policy.ts';
 import { type Authority, type Issued, testAuthority } from '../../support/authority.ts';
 import { type DnsAnswer, type DnsServer, dnsServer } from '../../support/dns-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeQueue } from '../../support/fake-queue.ts';
+import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 import { scriptedServer, type ScriptedServer } from '../../support/scripted-smtp.ts';
+import { testStore } from '../../support/store.ts';
 
 const QUICK = { connect: 1000, tls: 1000, command: 1000, data: 1000, block: 1000, end: 1000 };
 const KNOWN = getCACertificates();
@@ -197,6 +200,41 @@ describe('MTA-STS', () => {
     hanging.resolve({ kind: 'none' });
   });
 
+  test('a policy that was fetched once holds 0 of 20 downgrades: no record, no DNS, another policy on a false server', async () => {
+    await using stored = await testStore();
+    const zone: FakeZone = { 'TXT _mta-sts.remote.test': ['v=STSv1; id=one'] };
+    let fetch: FetchStsPolicy = () =>
+      Promise.resolve({ policy: { mode: 'enforce', mx: ['mx.remote.test'], maxAge: 604_800 }, strings: [] });
+    const sts = new StsPolicies({
+      store: stored.store,
+      resolver: fakeResolver(zone),
+      fetch: (domain) => fetch(domain),
+      clock: new FakeClock(),
+      log: quiet,
+      meter: quiet,
+    });
+    await using box = await world({ sts: (domain) => sts.of(domain) });
+    expect(await box.send(['you@remote.test'])).toMatchObject([{ outcome: 'delivered' }]);
+    box.server.closeIdle('421 4.0.0 Bye');
+    fetch = () => Promise.resolve({ failure: 'sts-webpki-invalid', why: 'a false server' });
+    const attacks: (() => void)[] = [
+      () => delete zone['TXT _mta-sts.remote.test'],
+      () => (zone['TXT _mta-sts.remote.test'] = 'trouble'),
+      () => (zone['TXT _mta-sts.remote.test'] = ['v=STSv1; id=two']),
+      () => (box.dns.zone['MX remote.test'] = ['10 mx.evil.test']),
+    ];
+    box.dns.zone['A mx.evil.test'] = ['127.0.0.1'];
+    for (const attack of attacks) {
+      attack();
+      for (const tls of [undefined, foreign.context, undefined, foreign.context, undefined]) {
+        box.server.tls = tls;
+        expect(await box.send(['you@remote.test'])).toMatchObject([{ outcome: 'deferred' }]);
+      }
+    }
+    expect(box.server.mails).toHaveLength(1);
+    await sts.close();
+  });
+
   test('a store that cannot say what the policy is: later', async () => {
     await using box = await world({ sts: () => Promise.reject(new Error('disk')) });
     expect(await box.send(['you@remote.test'])).toMatchObject([{ outcome: 'deferred', status: '4.7.5' }]);
@@ -346,6 +384,13 @@ describe('where mail may not go, and where it waits', () => {
     await using box = await world({ zone, dane: true });
     const results = await box.send(names.map((name) => `you@${name}`));
     expect(results.filter((one) => one.outcome === 'deferred' && one.status === '4.4.3')).toHaveLength(200);
+    expect(box.queue.bounces).toEqual([]);
+  });
+
+  test('a DNS that is cut off: later', async () => {
+    await using box = await world({ relay: { resolver: createResolver({ servers: ['127.0.0.1:1'], tries: 1 }) } });
+    const results = await box.send(Array.from({ length: 20 }, (_, n) => `you@d${n}.test`));
+    expect(new Set(results.map((one) => `${one.outcome} ${one.status}`))).toEqual(new Set(['deferred 4.4.3']));
     expect(box.queue.bounces).toEqual([]);
   });
 

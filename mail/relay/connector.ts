@@ -96,7 +96,7 @@ export class Connector {
     }
     if (destination.kind === 'deferred') return unreached(deferred(destination.status, destination.text));
     if (policy === undefined) {
-      return unreached(deferred('4.7.5', `what ${domain} demands of TLS could not be found out now`));
+      return unreached(deferred('4.3.0', `what ${domain} demands of TLS could not be found out now`));
     }
     const reached = await this.#tryHosts(destination.hosts, policy, wanted);
     const tlsResults = [...policy.problems, ...reached.tlsResults];
@@ -119,16 +119,19 @@ export class Connector {
     const { hosts, resting, why } = this.hosts.choose(this.#families.order(all));
     const started = clock.monotonic();
     const tried: Unreached[] = resting === undefined ? [] : [unreached(deferred('4.4.1', why), resting)];
-    const within = hosts.slice(0, limits.hosts);
-    for (const [at, host] of within.entries()) {
-      const opened = await this.#open(host, await policy.of(host), wanted, within.slice(at + 1));
+    let dialed = 0;
+    for (const [at, host] of hosts.entries()) {
+      const demand = await policy.of(host);
+      const opened = await this.#open(host, demand, wanted, hosts.slice(at + 1));
       if (opened instanceof Session) {
         opened.tlsResults.unshift(...tried.flatMap((one) => one.tlsResults));
         return opened;
       }
       tried.push(opened);
+      // A host that a policy bars costs nothing, and the one that it names may be the last.
+      if (!('kind' in demand)) dialed += 1;
       // Hosts that each use up their whole time would hold a connection's place for half an hour.
-      if (clock.monotonic() - started > limits.timeouts.command) break;
+      if (dialed >= limits.hosts || clock.monotonic() - started > limits.timeouts.command) break;
     }
     return summed(tried);
   }

@@ -99,5 +99,6 @@ function shown(row: QueueRow) {
     heldBecause: row.held_because,
     lastStatus: row.last_status,
     lastText: row.last_text,
+    lastTls: row.last_tls,
   };
 }

@@ -29,6 +29,7 @@ export class Connection {
   #lost: Lost | undefined;
   #wake: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
+  #from = '';
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -42,7 +43,13 @@ export class Connection {
     const connection = new Connection(socket);
     socket.once('connect', () => connection.#wake?.());
     await connection.#until(() => !socket.connecting, timeout, 'connecting took too long');
+    connection.#from = socket.localAddress ?? '';
     return connection.#lost ?? connection;
+  }
+
+  /** Our own address. */
+  get from(): string {
+    return this.#from;
   }
 
   get closed(): boolean {

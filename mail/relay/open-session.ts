@@ -70,16 +70,18 @@ async function withTls(
   }
   const kept = policy.judge === undefined ? options.sessions?.take(host) : undefined;
   const socket = await connection.startTls(policy.servername, timeouts.tls, kept?.ticket);
-  if ('kind' in socket) return noHandshake(host, options, socket.why);
+  if ('kind' in socket) return noHandshake(connection, host, options, socket.why);
   const distrust = judged(socket, policy);
-  if (distrust !== undefined && policy.required) return give(connection, refusedBy(host, options, distrust));
+  if (distrust !== undefined && policy.required)
+    return give(connection, refusedBy(connection, host, options, distrust));
   const verified = kept !== undefined && socket.isSessionReused() ? kept.verified : verifiedText(socket);
   // Tickets come when the server likes, so before anything else is waited for.
   if (policy.judge === undefined) socket.on('session', (ticket) => options.sessions?.keep(host, ticket, verified));
   const again = await hello(connection, options);
   if (again.kind === 'none') return give(connection, again);
-  if (options.wish === 'required' && !again.offers.requireTls) return give(connection, notRequirable(host, policy));
-  const results = [resultOf(policy.report, distrust?.failure ?? policy.flaw ?? 'success', host)];
+  if (options.wish === 'required' && !again.offers.requireTls)
+    return give(connection, notRequirable(connection, host, policy));
+  const results = [resultOf(policy.report, distrust?.failure ?? policy.flaw ?? 'success', host, connection.from)];
   return new Session(connection, host, again.offers, timeouts, {
     text: tlsText(socket, policy, verified),
     wish: options.wish,
@@ -96,10 +98,15 @@ function judged(socket: TLSSocket, policy: HostPolicy): Distrust | undefined {
   }
 }
 
-function noHandshake(host: Host, options: SessionOptions, why: string): NoSession | Unprotected {
+function noHandshake(
+  connection: Connection,
+  host: Host,
+  options: SessionOptions,
+  why: string,
+): NoSession | Unprotected {
   if (!options.policy.required) return { unprotected: 'validation-failure' };
   const distrust: Distrust = { failure: 'validation-failure', why: `TLS could not be set up: ${why}` };
-  return refusedBy(host, { ...options, passing: true }, distrust);
+  return refusedBy(connection, host, { ...options, passing: true }, distrust);
 }
 
 function inClear(
@@ -112,12 +119,12 @@ function inClear(
 ): Session | NoSession {
   const { policy, wish, timeouts } = options;
   if (policy.required) {
-    return give(connection, refusedBy(host, options, { failure, why: 'it does not offer TLS (STARTTLS)' }));
+    return give(connection, refusedBy(connection, host, options, { failure, why: 'it does not offer TLS (STARTTLS)' }));
   }
   return new Session(connection, host, offers, timeouts, {
     text,
     wish,
-    results: [resultOf(policy.report, failure, host)],
+    results: [resultOf(policy.report, failure, host, connection.from)],
   });
 }
 
@@ -138,6 +145,7 @@ interface Passing {
  * demands, and surely is not there, comes back. RFC 8689 4.2.1.
  */
 function refusedBy(
+  connection: Connection,
   host: Host,
   { policy, wish, passing = false }: SessionOptions & Passing,
   { failure, why }: Distrust,
@@ -147,13 +155,13 @@ function refusedBy(
   const status = failure === 'starttls-not-supported' ? '7.4' : '7.5';
   const lasting = failure === 'starttls-not-supported' ? '5.7.30' : '5.7.10';
   const verdict = wish === 'required' && !passing ? failed(lasting, text, 550) : deferred(`4.${status}`, text);
-  return none(verdict, false, [resultOf(policy.report, failure, host)]);
+  return none(verdict, false, [resultOf(policy.report, failure, host, connection.from)]);
 }
 
 /** RFC 8689 4.2.1. */
-function notRequirable(host: Host, policy: HostPolicy): NoSession {
+function notRequirable(connection: Connection, host: Host, policy: HostPolicy): NoSession {
   const text = `The sender demands TLS for every step (REQUIRETLS), and ${host.name} does not promise it; send it without that demand, or by another way`;
-  return none(failed('5.7.30', text, 550), false, [resultOf(policy.report, 'success', host)]);
+  return none(failed('5.7.30', text, 550), false, [resultOf(policy.report, 'success', host, connection.from)]);
 }
 
 function give(connection: Connection, result: NoSession): NoSession {

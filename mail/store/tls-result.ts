@@ -29,6 +29,8 @@ export interface TlsResult extends ReportedPolicy {
   /** '' when it never came to a server. */
   mx: string;
   ip: string;
+  /** Our own address, '' when there was no connection. */
+  from: string;
 }
 
 const DAY_MS = 24 * 3600_000;
@@ -52,8 +54,8 @@ export async function noteTlsResults(tx: Write, results: readonly TlsResult[], s
     );
     const many = (kinds?.count ?? 0) >= MOST_KINDS;
     await tx.run(
-      `INSERT INTO tls_result (day, domain, policy_type, policy, result, mx, ip, sessions) VALUES (?, ?, ?, ?, ?, ?, ?, 1)
-       ON CONFLICT (day, domain, policy_type, policy, result, mx, ip) DO UPDATE SET sessions = sessions + 1`,
+      `INSERT INTO tls_result (day, domain, policy_type, policy, result, mx, ip, own_ip, sessions) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)
+       ON CONFLICT (day, domain, policy_type, policy, result, mx, ip, own_ip) DO UPDATE SET sessions = sessions + 1`,
       day,
       one.domain,
       one.type,
@@ -61,6 +63,7 @@ export async function noteTlsResults(tx: Write, results: readonly TlsResult[], s
       one.result,
       many ? '' : one.mx,
       many ? '' : one.ip,
+      many ? '' : one.from,
     );
   }
 }
@@ -84,6 +87,7 @@ export interface PolicyReport {
 
 export interface FailureDetail {
   'result-type': TlsFailure;
+  'sending-mta-ip'?: string;
   'receiving-mx-hostname'?: string;
   'receiving-ip'?: string;
   'failed-session-count': number;
@@ -96,6 +100,7 @@ interface Row extends Record<string, string | number> {
   result: TlsResult['result'];
   mx: string;
   ip: string;
+  own_ip: string;
   sessions: number;
 }
 
@@ -104,7 +109,7 @@ export const tlsResults = query(
   'tls-results',
   async (rx, input: { day: number; after: string; limit: number }): Promise<PolicyReport[]> => {
     const rows = await rx.all<Row>(
-      `SELECT domain, policy_type, policy, result, mx, ip, sessions FROM tls_result
+      `SELECT domain, policy_type, policy, result, mx, ip, own_ip, sessions FROM tls_result
        WHERE day = ?1 AND domain IN (SELECT DISTINCT domain FROM tls_result WHERE day = ?1 AND domain > ?2 ORDER BY domain LIMIT ?3)
        ORDER BY domain, policy_type, policy, result`,
       input.day,
@@ -117,10 +122,8 @@ export const tlsResults = query(
   },
 );
 
-function addRow(
-  reports: Map<string, PolicyReport>,
-  { domain, policy_type, policy, result, mx, ip, sessions }: Row,
-): void {
+function addRow(reports: Map<string, PolicyReport>, row: Row): void {
+  const { domain, policy_type, policy, result, sessions } = row;
   const key = JSON.stringify([domain, policy_type, policy]);
   const report = reports.get(key) ?? {
     policy: { 'policy-type': policy_type, 'policy-string': JSON.parse(policy) as string[], 'policy-domain': domain },
@@ -133,8 +136,15 @@ function addRow(
     return;
   }
   report.summary['total-failure-session-count'] += sessions;
-  const where = { ...(mx !== '' && { 'receiving-mx-hostname': mx }), ...(ip !== '' && { 'receiving-ip': ip }) };
-  report['failure-details'].push({ 'result-type': result, ...where, 'failed-session-count': sessions });
+  report['failure-details'].push({ 'result-type': result, ...where(row), 'failed-session-count': sessions });
+}
+
+function where({ mx, ip, own_ip }: Row): Partial<FailureDetail> {
+  return {
+    ...(own_ip !== '' && { 'sending-mta-ip': own_ip }),
+    ...(mx !== '' && { 'receiving-mx-hostname': mx }),
+    ...(ip !== '' && { 'receiving-ip': ip }),
+  };
 }
 
 /** Forgets a slice of the results that no report is made of any more. Answers whether there is more. */
@@ -142,8 +152,8 @@ export const forgetTlsResults = command(
   'forget-tls-results',
   async (tx, _input: undefined, stamp): Promise<boolean> => {
     const { changes } = await tx.run(
-      `DELETE FROM tls_result WHERE (day, domain, policy_type, policy, result, mx, ip) IN
-       (SELECT day, domain, policy_type, policy, result, mx, ip FROM tls_result WHERE day < ? ORDER BY day LIMIT ?)`,
+      `DELETE FROM tls_result WHERE (day, domain, policy_type, policy, result, mx, ip, own_ip) IN
+       (SELECT day, domain, policy_type, policy, result, mx, ip, own_ip FROM tls_result WHERE day < ? ORDER BY day LIMIT ?)`,
       dayOf(stamp.now) - KEEP_DAYS,
       SLICE,
     );

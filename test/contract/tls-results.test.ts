@@ -10,7 +10,7 @@ import { testAccount, type TestStore, testStore } from '../support/store.ts';
 const DAY = 24 * 3_600_000;
 const TLS = 'TLSv1.3 TLS_AES_256_GCM_SHA384, mta-sts';
 const STS = { domain: 'remote.test', type: 'sts', strings: ['version: STSv1', 'mode: enforce'] } as const;
-const at = { mx: 'mx.remote.test', ip: '192.0.2.1' };
+const at = { mx: 'mx.remote.test', ip: '192.0.2.1', from: '198.51.100.7' };
 
 async function attempt(box: TestStore, results: readonly TlsResult[], outcome: 'deferred' | 'delivered' = 'deferred') {
   const { account } = await testAccount(box.store, `u${box.clock.now}`);
@@ -51,7 +51,7 @@ test('connections are counted in the commit of their attempt, and told in the wo
   const failed = { ...STS, ...at, result: 'certificate-expired' } as const;
   await attempt(box, [failed, { ...STS, ...at, result: 'success' }]);
   box.clock.now += 1;
-  await attempt(box, [failed, { ...STS, mx: '', ip: '', result: 'sts-policy-fetch-error' }]);
+  await attempt(box, [failed, { ...STS, mx: '', ip: '', from: '', result: 'sts-policy-fetch-error' }]);
   expect(await report(box)).toEqual([
     {
       policy: { 'policy-type': 'sts', 'policy-string': STS.strings, 'policy-domain': 'remote.test' },
@@ -59,6 +59,7 @@ test('connections are counted in the commit of their attempt, and told in the wo
       'failure-details': [
         {
           'result-type': 'certificate-expired',
+          'sending-mta-ip': '198.51.100.7',
           'receiving-mx-hostname': 'mx.remote.test',
           'receiving-ip': '192.0.2.1',
           'failed-session-count': 2,
@@ -86,6 +87,7 @@ test('what is kept of a domain and of a day is bounded, and nothing is lost from
     strings: ['x'.repeat(n), 'y'.repeat(10_000)],
     mx: `mx${n}.remote.test`,
     ip: '',
+    from: '',
     result: 'validation-failure',
   }));
   await attempt(box, many);

@@ -77,7 +77,12 @@ export function wished(policy: HostPolicy | Barred, wish: TlsWish, host: Host): 
   };
 }
 
-/** One connection, as TLS-RPT counts it. */
-export function resultOf(report: ReportedPolicy, result: TlsResult['result'], host: Host | undefined): TlsResult {
-  return { ...report, result, mx: host?.name ?? '', ip: host?.ip ?? '' };
+/** One connection from our address `from`, or none, as TLS-RPT counts it. */
+export function resultOf(
+  report: ReportedPolicy,
+  result: TlsResult['result'],
+  host: Host | undefined,
+  from = '',
+): TlsResult {
+  return { ...report, result, mx: host?.name ?? '', ip: host?.ip ?? '', from };
 }

@@ -26,6 +26,7 @@ CREATE TABLE tls_result (
   result TEXT NOT NULL,                  -- success, or what failed
   mx TEXT NOT NULL,                      -- '' when no server was reached, or there are too many to tell apart
   ip TEXT NOT NULL,
+  own_ip TEXT NOT NULL,                  -- where the connection was made from
   sessions INTEGER NOT NULL,
-  PRIMARY KEY (day, domain, policy_type, policy, result, mx, ip)
+  PRIMARY KEY (day, domain, policy_type, policy, result, mx, ip, own_ip)
 ) STRICT, WITHOUT ROWID;

@@ -296,7 +296,9 @@ describe('TLS', () => {
     expect(session).toBeInstanceOf(Session);
     if (!(session instanceof Session)) return;
     expect(session.tls).toMatch(/^TLSv1\.3 TLS_\w+, opportunistic, certificate not verified \(\w+\)$/);
-    expect(session.tlsResults).toMatchObject([{ type: 'no-policy-found', result: 'success', mx: 'mx.remote.test' }]);
+    expect(session.tlsResults).toMatchObject([
+      { type: 'no-policy-found', result: 'success', mx: 'mx.remote.test', from: '127.0.0.1' },
+    ]);
     expect(short((await session.transact(transaction())).verdicts)).toBe('delivered 250 2.0.0');
     expect(server.lines.slice(0, 3)).toEqual(['1 EHLO box.test', '1 STARTTLS', '1 EHLO box.test']);
     session.quit();

@@ -1,24 +1,21 @@
 import { deliver } from './delivery/deliver.ts';
-import { sendScheduled } from './delivery/schedule.ts';
+import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { finishAttempts } from './relay/store-queue.ts';
-import {
-  addAccount,
-  addAppPassword,
-  removeAppPassword,
-  setPassword,
-  setQuota,
-  stampCredentials,
-} from './store/account.ts';
+import { addAccount, setQuota } from './store/account.ts';
+import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { announceAgain } from './store/arrival.ts';
+import { forgetDeparted } from './store/departed.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
-import { beginAttempts, steerQueue } from './store/queue.ts';
+import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { beginAttempts } from './store/queue.ts';
+import { steerQueue } from './store/queue-steering.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -43,16 +40,21 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetDeparted,
       forgetExpunged,
       forgetHistory,
       forgetStsPolicies,
       forgetTlsResults,
       keepStsPolicy,
+      putOff,
+      releaseWaiting,
       removeAppPassword,
       removeMailbox,
+      removeOutboundRoute,
       removeSuppression,
       renameMailbox,
       sendScheduled,
+      setOutboundRoute,
       setPassword,
       setQuota,
       setSetting,

@@ -1,5 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
+import { authenticate } from '../mail/auth/authenticate.ts';
+import { returnPath } from '../mail/delivery/return-path.ts';
 import type { Resolver } from '../mail/dns/lookup.ts';
 import { isPublicAddress } from '../mail/dns/public-address.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
@@ -126,7 +128,14 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
-  stack.use(new Scheduler({ ...inside, queued: () => inside.queue.changed() }));
+  stack.use(
+    new Scheduler({
+      ...inside,
+      hostname: settings.hostname,
+      forwardKey: secrets.subkey('forwarding'),
+      queued: () => inside.queue.changed(),
+    }),
+  );
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version() }));
@@ -231,6 +240,7 @@ function openReceiver({
   hold,
   queue,
   logins,
+  resolver,
   tls,
   exempt,
   local,
@@ -243,9 +253,13 @@ function openReceiver({
     hostname: settings.hostname,
     hold,
     forwardKey: secrets.subkey('forwarding'),
+    reportKey: secrets.subkey('reports'),
+    authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
+    log,
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,
+    meter: metrics,
   });
   return startReceiver({
     hostname: settings.hostname,
@@ -276,11 +290,12 @@ function openImap({ settings, store, logins, tls, exempt, local, log, metrics, c
   });
 }
 
-function openHttp({ settings, store, tls, failing, metrics, log }: Inside, world: World) {
+function openHttp({ settings, store, tls, failing, metrics, log, clock }: Inside, world: World) {
   metrics.onScrape(async () => {
     const depth = await store.read(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
     metrics.gauge('queue_rows', depth.held, { state: 'held' });
+    metrics.gauge('queue_oldest_seconds', depth.oldest === undefined ? 0 : (clock() - depth.oldest) / 1000);
   });
   return startHttp({
     listeners: httpListeners(settings),
@@ -313,12 +328,13 @@ function openParents({ settings, nameServerPort: port = 53 }: Surroundings, reso
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
-  { settings, queue, keys, resolver, log, metrics }: Inside,
+  { settings, store, secrets, queue, keys, resolver, log, metrics }: Inside,
   tls: OutboundTls,
   doors: readonly { door: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
+  const reportKey = secrets.subkey('reports');
   const { outboundAddresses: from } = settings;
   for (const ip of [from?.ipv4, from?.ipv6]) {
     if (ip === undefined || own.has(ip)) continue;
@@ -328,6 +344,7 @@ function openRelay(
     queue,
     resolver,
     keys: (domain) => keys.of(domain),
+    returnPath: (item) => returnPath(store, reportKey, item),
     hostname: settings.hostname,
     ehlo: settings.outboundHostname,
     from,

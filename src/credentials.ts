@@ -1,6 +1,6 @@
 import type { AccountCredentials, CredentialSource } from '../mail/login/needs.ts';
 import { parseAddress } from '../mail/message/address.ts';
-import { findLogin, stampCredentials } from '../mail/store/account.ts';
+import { findLogin, stampCredentials } from '../mail/store/credential.ts';
 import type { MailStore } from '../mail/store/store.ts';
 
 const FLUSH_EVERY_MS = 30_000;

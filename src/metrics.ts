@@ -18,11 +18,14 @@ export const METRICS: Readonly<Record<string, string>> = {
   operation_seconds: 'From asking for an operation to its answer.',
   dns_queries_total: 'Questions to the name server, by way and outcome.',
   webhook_attempts_total: 'Attempts to tell webhooks what arrived, by outcome (told, later, dead).',
+  sent_messages_total: 'Messages that programs asked to have sent, by outcome (sent, or the kind of refusal).',
   queue_rows: 'Recipients in the queue, by state (due, held).',
+  queue_oldest_seconds: 'How long the oldest recipient has waited that is not held.',
 };
 
 const BUCKETS: Readonly<Record<string, number[]>> = {
   seconds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+  relay_queued_seconds: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400, 432_000],
   commands: [1, 2, 4, 8, 16, 32, 64, 128],
   octets: [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864],
 };
@@ -86,5 +89,5 @@ class Instruments {
 }
 
 function bucketsOf(name: string): number[] {
-  return BUCKETS[name.slice(name.lastIndexOf('_') + 1)] ?? BUCKETS['seconds'] ?? [];
+  return BUCKETS[name] ?? BUCKETS[name.slice(name.lastIndexOf('_') + 1)] ?? BUCKETS['seconds'] ?? [];
 }

@@ -12,6 +12,7 @@ import { removeOrganization } from './organizations/removal-commands.ts';
 import { PEOPLE } from './people/parts-commands.ts';
 import { SENDING } from './sending/parts-commands.ts';
 import { SERVICES } from './services/parts-commands.ts';
+import { UNSUBSCRIBE } from './unsubscribe/parts-commands.ts';
 import { addFirstToken } from './tokens/first-token-commands.ts';
 import { addToken, revokeToken, stampSecrets } from './tokens/commands.ts';
 
@@ -27,6 +28,7 @@ export function storeParts(): ThreadParts {
     ...PEOPLE,
     ...SENDING,
     ...SERVICES,
+    ...UNSUBSCRIBE,
     addFirstToken,
     addToken,
     freezeOrganization,

@@ -47,7 +47,7 @@ export async function startMailstead(
       ...process.env,
       ...ports,
       MAILSTEAD_DATA_DIR: dataDir,
-      MAILSTEAD_LOCAL_PASSWORD: PASSWORD,
+      ...(env['MAILSTEAD_HOSTNAME'] === undefined && { MAILSTEAD_LOCAL_PASSWORD: PASSWORD }),
       MAILSTEAD_EXEMPT_NETWORKS: '127.0.0.0/8',
       MAILSTEAD_LOG_FORMAT: 'json',
       MAILSTEAD_LOG_LEVEL: 'info',

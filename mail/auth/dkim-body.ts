@@ -4,7 +4,10 @@ const TAB = 9;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
-const CRLF_BLOCK = Buffer.from('\r\n'.repeat(2048));
+/** What one octet can add at most: a CR, a line end, a blank, itself. */
+const ROOM = 8;
+/** Shared by all: nothing of one body stays in it from one call to the next. */
+const OUT = Buffer.allocUnsafe(16 * 1024);
 
 /**
  * The hash of a body under the relaxed canonicalization of RFC 6376 3.4.4, chunk by chunk: one pass whatever the number
@@ -12,8 +15,7 @@ const CRLF_BLOCK = Buffer.from('\r\n'.repeat(2048));
  */
 export class BodyHasher {
   readonly #hash: Hash = createHash('sha256');
-  #out = Buffer.allocUnsafe(16 * 1024);
-  /** Octets waiting in `#out`. */
+  /** Octets waiting in `OUT`; none between two calls. */
   #used = 0;
   /** White space seen and not yet written: it counts only when something follows on its line. */
   #blank = false;
@@ -24,8 +26,7 @@ export class BodyHasher {
   #empty = true;
 
   update(chunk: Uint8Array): void {
-    if (this.#out.length < chunk.length + 8) this.#out = Buffer.allocUnsafe(chunk.length + 8);
-    const out = this.#out;
+    const out = OUT;
     for (let at = 0; at < chunk.length; at += 1) {
       const octet = chunk[at] as number;
       // Both loops below touch each octet once; the plain case comes first because nearly all octets are plain.
@@ -34,7 +35,7 @@ export class BodyHasher {
       } else {
         this.#step(octet);
       }
-      if (this.#used + 4 > out.length) this.#flush();
+      if (this.#used + ROOM > out.length) this.#flush();
     }
     if (this.#used > 0) this.#empty = false;
     this.#flush();
@@ -66,21 +67,22 @@ export class BodyHasher {
 
   #plain(octet: number): void {
     if (this.#lineEnds > 0) this.#writeLineEnds();
-    if (this.#blank) this.#out[this.#used++] = SPACE;
+    if (this.#blank) OUT[this.#used++] = SPACE;
     this.#blank = false;
-    this.#out[this.#used++] = octet;
+    OUT[this.#used++] = octet;
     this.#empty = false;
   }
 
   #writeLineEnds(): void {
-    this.#flush();
-    for (; this.#lineEnds > 0; this.#lineEnds -= Math.min(this.#lineEnds, 2048)) {
-      this.#hash.update(CRLF_BLOCK.subarray(0, 2 * Math.min(this.#lineEnds, 2048)));
+    for (; this.#lineEnds > 0; this.#lineEnds -= 1) {
+      if (this.#used + ROOM > OUT.length) this.#flush();
+      OUT[this.#used++] = CR;
+      OUT[this.#used++] = LF;
     }
   }
 
   #flush(): void {
-    if (this.#used > 0) this.#hash.update(this.#out.subarray(0, this.#used));
+    if (this.#used > 0) this.#hash.update(OUT.subarray(0, this.#used));
     this.#used = 0;
   }
 }

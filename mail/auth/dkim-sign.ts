@@ -56,7 +56,7 @@ const VALID_SECONDS = 7 * 24 * 3600;
 
 /**
  * The DKIM-Signature fields, one for each key, that go in front of a message, complete with CRLF. `header` is the header
- * block with or without its empty line, `bodyHash` comes from a body hasher, `now` is ms UTC. Signing happens off the
+ * block with or without its empty line, `bodyHash` comes from a body hasher, `now` is ms UTC. RSA signs off the
  * calling thread. RFC 6376, RFC 8463.
  *
  * There is never an `l=`: it would let anyone append to the body.
@@ -99,8 +99,11 @@ async function signOne(
   return `DKIM-Signature: ${unsigned}${foldSignature(signature)}\r\n`;
 }
 
-/** What `h=` lists and the octets that it stands for. Of fields that occur more than once the last comes first. */
-function selectFields(fields: readonly Field[]): { names: string[]; canonical: string } {
+/** What `h=` lists and the octets that it stands for, `more` names at its end. Of fields that occur more than once the last comes first. */
+export function selectFields(
+  fields: readonly Field[],
+  more: readonly string[] = [],
+): { names: string[]; canonical: string } {
   const byName = new Map<string, Field[]>();
   for (const field of fields) {
     const same = byName.get(field.name);
@@ -119,24 +122,25 @@ function selectFields(fields: readonly Field[]): { names: string[]; canonical: s
     take(name);
     names.push(name);
   }
-  for (const name of SIGNED) take(name);
+  for (const name of [...SIGNED, ...more]) take(name);
   return { names, canonical };
 }
 
 /** Relaxed header canonicalization without the line end. RFC 6376 3.4.2. */
-function canonicalField(name: string, value: string): string {
+export function canonicalField(name: string, value: string): string {
   // Not trim(): it takes 0xA0 for a blank, which is the last octet of many a letter in UTF-8.
   const oneLine = value.replace(/[\r\n]+/g, '').replace(/[ \t]+/g, ' ');
   return `${name}:${oneLine.replace(/^ | $/g, '')}`;
 }
 
 /** RFC 8463 3: Ed25519 signs the SHA-256 of the octets, not the octets. */
-function signData(key: DkimKey, text: string): Promise<string> {
+export function signData(key: DkimKey, text: string): string | Promise<string> {
   const octets = Buffer.from(text, 'latin1');
   const ed25519 = key.algorithm === 'ed25519-sha256';
-  const data = ed25519 ? createHash('sha256').update(octets).digest() : octets;
+  // Cheaper than handing it to another thread.
+  if (ed25519) return sign(null, createHash('sha256').update(octets).digest(), key.key).toString('base64');
   return new Promise((resolve, reject) => {
-    sign(ed25519 ? null : 'sha256', data, key.key, (error, signature) => {
+    sign('sha256', octets, key.key, (error, signature) => {
       if (error === null) resolve(signature.toString('base64'));
       else reject(error);
     });
@@ -144,9 +148,9 @@ function signData(key: DkimKey, text: string): Promise<string> {
 }
 
 /** Joins words, with a fold before a word that would make the line longer than 78. A word that begins with a space keeps it. */
-function fold(words: readonly string[]): string {
+export function fold(words: readonly string[], name = 'DKIM-Signature'): string {
   let out = '';
-  let length = 'DKIM-Signature: '.length;
+  let length = name.length + 2;
   for (const word of words) {
     if (length + word.length > 76 && out !== '') {
       out += `\r\n\t${word.trimStart()}`;
@@ -160,6 +164,6 @@ function fold(words: readonly string[]): string {
 }
 
 /** White space inside b= counts for nothing. RFC 6376 3.5. */
-function foldSignature(signature: string): string {
+export function foldSignature(signature: string): string {
   return (signature.match(/.{1,72}/g) ?? []).map((line) => `\r\n\t${line}`).join('');
 }

@@ -1,11 +1,13 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import { noteArrival } from '../store/arrival.ts';
 import { addBlob } from '../store/blob.ts';
+import { countCopy, isSpent } from '../store/forwarder.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { enqueue } from '../store/queue.ts';
 import type { Onward } from './forward.ts';
+import { type TakenReport, takeReport } from './report.ts';
 import { addEmail, addEntry } from '../store/message.ts';
 
 /** One local recipient: where the message goes and the header lines that are this recipient's own. */
@@ -15,6 +17,8 @@ export interface Delivery {
   to: string;
   /** `Return-Path` and `Delivered-To`, one character an octet, each line with its CRLF. */
   trace: string;
+  /** Nobody outside is told of it. */
+  quiet?: boolean;
 }
 
 /** An accepted message: everything about it was decided before it came here. */
@@ -28,6 +32,10 @@ export interface Accepted {
   from: { ip: string; helo: string };
   /** Copies that go on to addresses elsewhere. */
   onward: readonly Onward[];
+  /** What does not go on and why, for the story that the tenant of the forward is told. */
+  kept?: readonly { tenant: number; source: string; why: string }[];
+  /** What it is, when it is a report about messages that left from here. */
+  reports?: readonly TakenReport[];
   /** The sender used 8BITMIME. */
   eightBit: boolean;
   /** Copies that go on need TLS all the way. RFC 8689 */
@@ -36,26 +44,60 @@ export interface Accepted {
   hold: string | null;
 }
 
+/** `spent`: a forward would send on more than it may today. Nothing was done, and a new plan will keep the mail here. */
+export type Delivered =
+  | {
+      kind: 'delivered';
+      queued: number;
+      /** False when nobody has its octets: a report about what a program sent, or one that is known, ends here. */
+      stored: boolean;
+      /** Addresses that have sent on all they may today. */
+      reached: string[];
+    }
+  | { kind: 'spent' };
+
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
-export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<{ queued: number }> => {
+export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<Delivered> => {
+  const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
+  if (await isSpent(tx, sources, stamp)) return { kind: 'spent' };
+  for (const { tenant, source, why } of mail.kept ?? []) {
+    const about = { tenant, messageId: mail.index.messageId };
+    await note(tx, mail.trace, 'kept', null, { from: mail.sender, source, because: why }, stamp, about);
+  }
+  const deliveries = [...mail.deliveries, ...(await reported(tx, mail, stamp))];
+  if (deliveries.length + mail.onward.length === 0) return { kind: 'delivered', queued: 0, stored: false, reached: [] };
   const blob = await addBlob(tx, newBlob(mail));
-  for (const delivery of mail.deliveries) await deliverTo(tx, delivery, blob, mail.index, stamp);
-  await note(tx, mail.trace, 'received', null, story(mail), stamp);
-  for (const one of mail.onward) await sendOn(tx, mail, one, blob, stamp);
-  return { queued: mail.onward.length };
+  for (const delivery of deliveries) await receive(tx, mail, delivery, blob, stamp);
+  const reached: string[] = [];
+  for (const one of mail.onward) {
+    if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
+  }
+  return { kind: 'delivered', queued: mail.onward.length, stored: true, reached };
 });
 
-/** Queues one copy that goes on. */
+/** Takes what a message reports, and answers the mailboxes that are to have it for that reason only. */
+async function reported(tx: Write, { reports = [], trace, deliveries }: Accepted, stamp: Stamp): Promise<Delivery[]> {
+  const more = new Map<number, Delivery>();
+  for (const report of reports) {
+    const isNew = await takeReport(tx, report, trace, stamp);
+    if (isNew && report.delivery !== null) more.set(report.delivery.account, report.delivery);
+  }
+  for (const { account } of deliveries) more.delete(account);
+  return [...more.values()];
+}
+
+/** Queues one copy that goes on. Answers whether its forward may send on nothing more today. */
 export async function sendOn(
   tx: Write,
-  mail: Pick<Accepted, 'trace' | 'eightBit' | 'requireTls' | 'hold' | 'index'>,
+  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'requireTls' | 'hold' | 'index'>,
   one: Onward,
   blob: number,
   stamp: Stamp,
-): Promise<void> {
-  const { row, tenant, sender, smtputf8, signAs, prefix } = one;
+): Promise<boolean> {
+  const { row, tenant, sender, smtputf8, signAs, prefix, source = '', arc = '' } = one;
   const { trace, eightBit, requireTls = false, hold, index } = mail;
-  await note(tx, trace, 'forwarded', null, { to: row.recipient, from: sender }, stamp);
+  const told = { from: mail.sender, to: row.recipient, as: sender, ...(source !== '' && { source }) };
+  await note(tx, trace, 'forwarded', null, told, stamp, { tenant, messageId: index.messageId });
   const submission = {
     trace,
     tenant,
@@ -69,8 +111,10 @@ export async function sendOn(
     signAs,
     prefix,
     requireTls,
+    arc,
   };
   await enqueue(tx, { ...submission, size: index.size }, [row], hold, stamp);
+  return source !== '' && countCopy(tx, source, stamp);
 }
 
 /** The header lines of one recipient's own, RFC 5321 4.4; one character an octet. */
@@ -78,14 +122,28 @@ export function deliveryTrace(sender: string, to: string): string {
   return Buffer.from(`Return-Path: <${sender}>\r\nDelivered-To: ${to}\r\n`).toString('latin1');
 }
 
-/** Puts a message into the inbox of one account. */
+/** Puts a message into the inbox of one account and into its story: what others got is none of its business. */
+export async function receive(
+  tx: Write,
+  mail: Pick<Accepted, 'trace' | 'sender' | 'index'> & { from?: Accepted['from'] },
+  delivery: Delivery,
+  blob: number,
+  stamp: Stamp,
+): Promise<void> {
+  const { trace, sender, index, from } = mail;
+  const email = await deliverTo(tx, delivery, blob, index, stamp);
+  const told = { from: sender, to: [delivery.to], size: index.size, email, ...from };
+  await note(tx, trace, 'received', delivery.account, told, stamp, { messageId: index.messageId });
+}
+
+/** Puts a message into the inbox of one account. Answers the id that it has there. */
 export async function deliverTo(
   tx: Write,
-  { account, trace }: Delivery,
+  { account, trace, quiet }: Delivery,
   blob: number,
   index: MessageIndex,
   stamp: Stamp,
-): Promise<void> {
+): Promise<number> {
   const inbox = await tx.get<{ id: number; announce: number }>(
     `SELECT m.id, a.announce FROM mailbox m JOIN account a ON a.id = m.account_id WHERE m.account_id = ? AND m.role = 'inbox'`,
     account,
@@ -93,10 +151,6 @@ export async function deliverTo(
   if (inbox === undefined) throw new Error(`account ${account} has no inbox`);
   const email = await addEmail(tx, { account, blob, index, trace, receivedAt: stamp.now });
   await addEntry(tx, inbox.id, email, { bits: 0, kw: [] }, stamp);
-  if (inbox.announce === 1) await noteArrival(tx, account, email.id, stamp);
-}
-
-function story(mail: Accepted): Record<string, string | number | readonly string[]> {
-  const to = mail.deliveries.map((delivery) => delivery.to);
-  return { from: mail.sender, to, ip: mail.from.ip, helo: mail.from.helo, size: mail.index.size };
+  if (inbox.announce === 1 && quiet !== true) await noteArrival(tx, account, email.id, stamp);
+  return email.id;
 }

@@ -1,4 +1,6 @@
+import { type Authentication, type ChainStatus, resultsText } from '../auth/authentication.ts';
 import { forwardTrace, guardForward } from '../forwarder/guard.ts';
+import { mayLeave } from '../forwarder/leave.ts';
 import { rewriteSender } from '../forwarder/srs.ts';
 import { type Address, addressKey, formatAddress, needsUtf8, parseAddress } from '../message/address.ts';
 import type { Field } from '../message/header.ts';
@@ -15,6 +17,10 @@ export interface Onward {
   signAs: readonly string[];
   /** Header lines of this copy; one character an octet. */
   prefix: string;
+  /** The forward's source, as it is looked up: what is counted. '' for what is no forward. */
+  source?: string;
+  /** An ARC seal with this status goes on it; '' for none. */
+  arc?: ChainStatus | '';
   smtputf8: boolean;
   row: NewQueueRow;
 }
@@ -25,8 +31,20 @@ export interface Plan {
   onward: Onward[];
   /** Recipients that would reach nobody: a message with one of these must not be accepted. */
   lost: Address[];
-  /** Why something was not forwarded. */
-  kept: string[];
+  /** What was not forwarded, and why. */
+  kept: Kept[];
+}
+
+/** A recipient's mail that does not go on as it was meant to. */
+export interface Kept {
+  recipient: Address;
+  /** Whose forward it is. */
+  tenant: number;
+  /** The forward's source, as it is looked up. */
+  source: string;
+  /** The first three stand for ever, the others may be over later. */
+  kind: 'automatic' | 'loop' | 'unproven' | 'trouble' | 'spent' | 'pending' | 'stopped';
+  why: string;
 }
 
 export interface ForwardedMail {
@@ -36,6 +54,10 @@ export interface ForwardedMail {
   key: Buffer;
   /** ms UTC. */
   now: number;
+  /** What is known of its author, and whose word that is; without it the author is one of ours and was checked. */
+  proof?: { authserv: string; authentication: Authentication };
+  /** Domains of authors that were checked: their keys sign too. */
+  authors?: readonly string[];
 }
 
 /** An address on the way of a recipient: itself, or where a forward leads. */
@@ -79,8 +101,8 @@ class Way {
   readonly plan: Plan = { accounts: new Map(), onward: [], lost: [], kept: [] };
   readonly #met = new Map<string, Address>();
   readonly #reached = new Set<Address>();
-  /** Recipients that share the rest of the way with another one. */
-  readonly #joined: (readonly [recipient: Address, other: Address])[] = [];
+  /** Those that share the rest of the way with another recipient. */
+  readonly #joined: (readonly [step: Step, other: Address])[] = [];
 
   isNew(step: Step): boolean {
     const key = addressKey(step.address);
@@ -91,7 +113,7 @@ class Way {
     }
     // In a circle of its own nobody else sees to it.
     if (other === step.recipient) this.fallBack(step);
-    else this.#joined.push([step.recipient, other]);
+    else this.#joined.push([step, other]);
     return false;
   }
 
@@ -106,12 +128,18 @@ class Way {
   }
 
   end(recipients: readonly Address[]): Plan {
-    for (let before = -1; before !== this.#reached.size;) {
-      before = this.#reached.size;
-      for (const [recipient, other] of this.#joined) if (this.#reached.has(other)) this.reach(recipient);
-    }
+    this.#follow();
+    for (const [step] of this.#joined) if (!this.#reached.has(step.recipient)) this.fallBack(step);
+    this.#follow();
     this.plan.lost.push(...recipients.filter((one) => !this.#reached.has(one)));
     return this.plan;
+  }
+
+  #follow(): void {
+    for (let before = -1; before !== this.#reached.size;) {
+      before = this.#reached.size;
+      for (const [{ recipient }, other] of this.#joined) if (this.#reached.has(other)) this.reach(recipient);
+    }
   }
 }
 
@@ -126,18 +154,15 @@ const NOWHERE: Followed = { arrived: false, on: [] };
 async function follow(store: Store, step: Step, mail: ForwardedMail, plan: Plan): Promise<Followed> {
   const { recipient, address, by } = step;
   const where = await routeOutward(store, address);
-  if (where.kind === 'elsewhere') {
-    if (by === undefined) return NOWHERE;
-    plan.onward.push(onward(mail, step, by));
-    return { arrived: true, on: [] };
-  }
-  const forwards = await store.read(forwardsOf, { keys: lookupKeys(address) });
+  if (where.kind === 'elsewhere') return by === undefined ? NOWHERE : leave(step, by, mail, plan);
+  const forwards = await store.read(forwardsOf, { keys: lookupKeys(address), now: mail.now });
   // Also a full one: it was accepted, or is at the end of a way that nobody else is at.
   const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
-  const guarded = guardForward({ ...mail, nullSender: mail.sender === undefined, source: forwards[0]?.source ?? '' });
-  if (forwards.length > 0 && guarded.kind === 'keep') plan.kept.push(guarded.why);
-  const going = guarded.kind === 'forward' ? forwards : [];
-  const stays = account !== undefined && (going.length === 0 || going.some((one) => one.keepLocal));
+  const { going, kept } = choose(forwards, mail);
+  plan.kept.push(...kept.map((one) => ({ ...one, recipient })));
+  // One that waits is no reason to lose what it would have passed on.
+  const waits = kept.some(({ kind }) => kind === 'pending' || kind === 'stopped');
+  const stays = account !== undefined && (going.length === 0 || waits || going.some((one) => one.keepLocal));
   if (stays && !plan.accounts.has(account)) plan.accounts.set(account, address);
   const on = going.flatMap((one): Step[] => {
     const to = parseAddress(one.destination);
@@ -148,21 +173,58 @@ async function follow(store: Store, step: Step, mail: ForwardedMail, plan: Plan)
   return { arrived: stays, on };
 }
 
+/** Which forwards of an address pass a message on, and why the others do not. */
+function choose(
+  forwards: readonly Forward[],
+  mail: ForwardedMail,
+): { going: Forward[]; kept: Omit<Kept, 'recipient'>[] } {
+  const [first] = forwards;
+  if (first === undefined) return { going: [], kept: [] };
+  const { source, tenant } = first;
+  const guarded = guardForward({ ...mail, nullSender: mail.sender === undefined, source });
+  if (guarded.kind !== 'forward') return { going: [], kept: [{ tenant, source, ...guarded }] };
+  const why = 'its forwards for today are used up';
+  if (first.spent) return { going: [], kept: [{ tenant, source, kind: 'spent', why }] };
+  const kept = forwards.flatMap(({ state }) =>
+    state === 'active' ? [] : [{ tenant, source, kind: state, why: WAITS[state] }],
+  );
+  return { going: forwards.filter(({ state }) => state === 'active'), kept };
+}
+
+const WAITS = {
+  pending: 'its destination has not confirmed the forward yet',
+  stopped: 'the organization that set the forward is stopped',
+} as const;
+
+/** The copy for an address elsewhere, unless what is known of the author keeps it here. */
+function leave(step: Step, by: Forward, mail: ForwardedMail, plan: Plan): Followed {
+  const domain = by.source.slice(by.source.lastIndexOf('@') + 1);
+  const staying = mail.proof && mayLeave(mail.proof.authentication, domain);
+  if (staying !== undefined) {
+    plan.kept.push({ recipient: step.recipient, tenant: by.tenant, source: by.source, ...staying });
+    return NOWHERE;
+  }
+  plan.onward.push(onward(mail, step, by, domain));
+  return { arrived: true, on: [] };
+}
+
 /** A report about something that was forwarded goes back to who wrote it. */
 export function returned(to: Address): Onward {
   const row = { recipient: formatAddress(to), domain: to.domain, notify: 'NEVER', orcpt: '' };
   return { tenant: 0, sender: '', signAs: [], prefix: '', smtputf8: needsUtf8(to), row };
 }
 
-function onward({ sender, key, now }: ForwardedMail, { address, fallback }: Step, by: Forward): Onward {
-  const domain = by.source.slice(by.source.lastIndexOf('@') + 1);
+function onward(mail: ForwardedMail, { address, fallback }: Step, by: Forward, domain: string): Onward {
+  const { sender, key, now, proof, authors = [] } = mail;
   const rewritten = sender && rewriteSender(sender, domain, key, now);
   const recipient = formatAddress(address);
   return {
     tenant: by.tenant,
     sender: rewritten === undefined ? '' : formatAddress(rewritten),
-    signAs: [domain],
-    prefix: forwardTrace(by.source, recipient, key),
+    signAs: [...new Set([...authors, domain])],
+    prefix: (proof === undefined ? '' : resultsField(proof)) + forwardTrace(by.source, recipient, key),
+    source: by.source,
+    arc: sealOf(proof?.authentication.arc),
     smtputf8: needsUtf8(address) || (rewritten !== undefined && needsUtf8(rewritten)),
     row: {
       recipient,
@@ -173,4 +235,13 @@ function onward({ sender, key, now }: ForwardedMail, { address, fallback }: Step
       ...(fallback !== undefined && { fallback }),
     },
   };
+}
+
+function resultsField({ authserv, authentication }: NonNullable<ForwardedMail['proof']>): string {
+  return `Authentication-Results: ${resultsText(authserv, authentication)}\r\n`;
+}
+
+/** A chain of which nothing could be found out gets no seal: it would have to state something. */
+function sealOf(arc: Authentication['arc'] | undefined): ChainStatus | '' {
+  return arc === undefined || arc === 'temperror' ? '' : arc;
 }

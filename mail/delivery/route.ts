@@ -8,6 +8,8 @@ export type Route =
   | { kind: 'here'; account: number; address: Address; forwards: boolean }
   /** No mailbox; mail for it goes on to other addresses. */
   | { kind: 'forward'; address: Address }
+  /** No mailbox, and no forward of it passes anything on for now. */
+  | { kind: 'waiting' }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full'; account: number; address: Address }
@@ -22,7 +24,8 @@ export async function route(store: Store, address: Address): Promise<Route> {
   });
   if (facts.domain === 'none') return { kind: 'elsewhere' };
   if (facts.domain === 'unverified') return { kind: 'unverified' };
-  const { account, forwards, full } = facts;
+  const { account, forwards, waits, full } = facts;
+  if (account === null && waits) return { kind: 'waiting' };
   if (account === null) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
   return full ? { kind: 'full', account, address } : { kind: 'here', account, address, forwards };
 }

@@ -3,26 +3,39 @@ import { addBlob } from '../store/blob.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
-import { addRows, addSubmission, dropSubmission, type NewQueueRow } from '../store/queue.ts';
-import { type Delivery, deliverTo, sendOn } from './deliver.ts';
-import type { Onward } from './forward.ts';
-import type { Outgoing } from './submit.ts';
+import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
+import { receive, sendOn } from './deliver.ts';
+import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
+import { namedRecipients, noteSubmitted, type Outgoing } from './submit.ts';
 
-/** Keeps a message until its time. Recipients on this box wait too. */
-export async function schedule(tx: Write, mail: Outgoing, dueAt: number, stamp: Stamp): Promise<void> {
+/** What keeps a message back as a whole. */
+export interface Wait {
+  /** ms UTC. */
+  until: number;
+  /** A person has to let it go, whatever its time is; the reason. */
+  heldBecause: string | null;
+  /** It goes to nobody who is suppressed when it leaves. */
+  spares: boolean;
+}
+
+/** Keeps a message until its time, or until somebody lets it go. Recipients on this box wait too. */
+export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Stamp): Promise<void> {
+  const { until, heldBecause, spares } = wait;
   const blob = await addBlob(tx, newBlob(mail));
-  const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
-  const detail = { from: mail.sender, to, size: mail.index.size, until: new Date(dueAt).toISOString() };
-  await note(tx, mail.trace, 'scheduled', mail.account, detail, stamp);
+  const to = namedRecipients(mail);
+  const { trace, tenant, account, sender, index } = mail;
+  const why = heldBecause === null ? { until: new Date(until).toISOString() } : { because: heldBecause };
+  const about = { tenant, messageId: index.messageId };
+  const event = heldBecause === null ? 'scheduled' : 'held';
+  await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    'INSERT INTO scheduled (submission_id, due_at, here, elsewhere, onward, hold) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO scheduled (submission_id, due_at, recipients, held_because, spares) VALUES (?, ?, ?, ?, ?)',
     id,
-    dueAt,
-    JSON.stringify(mail.here),
-    JSON.stringify(mail.elsewhere),
-    JSON.stringify(mail.onward ?? []),
-    mail.hold,
+    until,
+    JSON.stringify(to),
+    heldBecause,
+    Number(spares),
   );
 }
 
@@ -30,69 +43,196 @@ export interface DueMessage {
   id: number;
   blob: number;
   size: number;
+  trace: string;
+  tenant: number;
+  sender: string;
+  recipients: string[];
+  spares: boolean;
 }
 
 /** Messages whose time has come, and when the next one's does (ms UTC). */
 export const dueMessages = query(
   'due-messages',
   async (rx, input: { now: number }): Promise<{ due: DueMessage[]; next: number | undefined }> => {
-    const due = await rx.all<{ id: number; blob: number; size: number }>(
-      `SELECT s.id, s.blob_id AS blob, s.size FROM scheduled d JOIN submission s ON s.id = d.submission_id
-       WHERE d.due_at <= ? ORDER BY d.due_at LIMIT 50`,
+    const due = await rx.all<{
+      id: number;
+      blob: number;
+      size: number;
+      trace: string;
+      tenant: number;
+      sender: string;
+      recipients: string;
+      spares: number;
+    }>(
+      `SELECT s.id, s.blob_id AS blob, s.size, s.trace, s.tenant, s.sender, d.recipients, d.spares
+       FROM scheduled d JOIN submission s ON s.id = d.submission_id
+       WHERE d.due_at <= ? AND d.held_because IS NULL ORDER BY d.due_at LIMIT 50`,
       input.now,
     );
     const next = await rx.get<{ at: number | null }>(
-      'SELECT min(due_at) AS at FROM scheduled WHERE due_at > ?',
+      'SELECT min(due_at) AS at FROM scheduled WHERE due_at > ? AND held_because IS NULL',
       input.now,
     );
-    return { due, next: next?.at ?? undefined };
+    const messages = due.map((row) => ({
+      ...row,
+      recipients: JSON.parse(row.recipients) as string[],
+      spares: row.spares === 1,
+    }));
+    return { due: messages, next: next?.at ?? undefined };
   },
 );
+
+/** What a message that leaves now was found to need. */
+export interface Leaving extends Destinations {
+  id: number;
+  index: MessageIndex;
+  /** Recipients who are gone since it was taken. */
+  unreachable: readonly Unreachable[];
+  /** Recipients whom the tenant writes to no more. */
+  suppressed: readonly { address: string; reason: string }[];
+  /** Why rows for elsewhere may not go out yet; null lets them go. */
+  hold: string | null;
+}
 
 /** Lets a message go whose time has come. Answers whether anything was queued; none when it was cancelled meanwhile. */
 export const sendScheduled = command(
   'send-scheduled',
-  async (tx, input: { id: number; index: MessageIndex }, stamp): Promise<{ queued: boolean }> => {
-    const row = await tx.get<{ here: string; elsewhere: string; onward: string; hold: string | null }>(
-      'DELETE FROM scheduled WHERE submission_id = ? RETURNING here, elsewhere, onward, hold',
-      input.id,
-    );
-    const submission = await tx.get<{
+  async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
+    const { id, index, hold, local, here, elsewhere, onward } = mail;
+    const { changes } = await tx.run('DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL', id);
+    const row = await tx.get<{
       trace: string;
+      tenant: number;
       blob_id: number;
       account_id: number | null;
       sender: string;
       eight_bit: number;
       require_tls: number;
-    }>('SELECT trace, blob_id, account_id, sender, eight_bit, require_tls FROM submission WHERE id = ?', input.id);
-    if (row === undefined || submission === undefined) return { queued: false };
-    const here = JSON.parse(row.here) as Delivery[];
-    const elsewhere = JSON.parse(row.elsewhere) as NewQueueRow[];
-    const { trace, account_id: account, sender } = submission;
-    for (const delivery of here) await deliverTo(tx, delivery, submission.blob_id, input.index, stamp);
-    const to = [...here.map((one) => one.to), ...elsewhere.map((one) => one.recipient)];
-    const local = here.map((one) => one.to);
-    const detail = { from: sender, to, size: input.index.size, ...(local.length > 0 && { here: local }) };
-    await note(tx, trace, 'submitted', account, detail, stamp);
-    await addRows(tx, { submission: input.id, trace, account }, elsewhere, row.hold, stamp);
-    const onward = JSON.parse(row.onward) as Onward[];
-    const kept = { eightBit: submission.eight_bit === 1, requireTls: submission.require_tls === 1 };
-    const mail = { trace, ...kept, hold: row.hold, index: input.index };
-    for (const one of onward) await sendOn(tx, mail, one, submission.blob_id, stamp);
-    if (elsewhere.length === 0) await dropSubmission(tx, input.id);
+    }>('SELECT trace, tenant, blob_id, account_id, sender, eight_bit, require_tls FROM submission WHERE id = ?', id);
+    if (changes === 0 || row === undefined) return { queued: false };
+    const { trace, tenant, account_id: account, sender } = row;
+    const asked = { eightBit: row.eight_bit === 1, requireTls: row.require_tls === 1 };
+    const message = { trace, tenant, account, sender, index, hold, ...asked };
+    await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
+    await noteLeftOut(tx, message, mail, stamp);
+    for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
+    await addRows(tx, { submission: id, trace, account, tenant }, elsewhere, hold, stamp);
+    for (const one of onward) await sendOn(tx, message, one, row.blob_id, stamp);
+    if (elsewhere.length === 0) await dropSubmission(tx, id);
     return { queued: elsewhere.length + onward.length > 0 };
+  },
+);
+
+/** Who gets nothing after all, and why: the sender sees it in the message's story. */
+async function noteLeftOut(
+  tx: Write,
+  { trace, account, tenant }: { trace: string; account: number | null; tenant: number },
+  { unreachable, suppressed }: Pick<Leaving, 'unreachable' | 'suppressed'>,
+  stamp: Stamp,
+): Promise<void> {
+  for (const { address, why } of unreachable) {
+    const detail = { to: address, status: '5.1.1', text: `${address} is not there any more: ${UNREACHABLE[why]}` };
+    await note(tx, trace, 'failed', account, detail, stamp, { tenant });
+  }
+  for (const { address, reason } of suppressed) {
+    await note(tx, trace, 'suppressed', account, { to: address, because: reason }, stamp, { tenant });
+  }
+}
+
+const MINUTE_MS = 60_000;
+const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+/** About six hours: then a person has to look. */
+const MOST_ATTEMPTS = 12;
+
+/** A message that could not be sent waits and is tried again; at last it is held, where somebody sees it. */
+export const putOff = command('put-off', async (tx, input: { id: number; because: string }, stamp): Promise<void> => {
+  const tried = await tx.get<{ attempts: number }>(
+    'UPDATE scheduled SET attempts = attempts + 1 WHERE submission_id = ? RETURNING attempts',
+    input.id,
+  );
+  if (tried === undefined) return;
+  const pause = Math.min(LONGEST_PAUSE_MS, MINUTE_MS * 2 ** (tried.attempts - 1));
+  await tx.run('UPDATE scheduled SET due_at = ? WHERE submission_id = ?', stamp.now + pause, input.id);
+  if (tried.attempts < MOST_ATTEMPTS) return;
+  await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', input.because, input.id);
+  const row = await tx.get<Waiting & { trace: string }>(
+    'SELECT id, trace, tenant, account_id FROM submission WHERE id = ?',
+    input.id,
+  );
+  if (row === undefined) return;
+  const { trace, account_id: account, tenant } = row;
+  await note(tx, trace, 'held', account, { because: input.because }, stamp, { tenant });
+});
+
+/** Lets a message go that a person had to look at; its time still counts. */
+export const releaseWaiting = command(
+  'release-waiting',
+  async (tx, input: { trace: string }, stamp): Promise<{ kind: 'released' | 'none' }> => {
+    const row = await waiting(tx, input.trace);
+    if (row === undefined) return { kind: 'none' };
+    const { changes } = await tx.run(
+      'UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE held_because IS NOT NULL AND submission_id = ?',
+      row.id,
+    );
+    if (changes === 0) return { kind: 'none' };
+    await note(tx, input.trace, 'released', row.account_id, {}, stamp, { tenant: row.tenant });
+    return { kind: 'released' };
   },
 );
 
 /** Takes back what has not left yet. */
 export async function unschedule(tx: Write, trace: string, stamp: Stamp): Promise<boolean> {
-  const row = await tx.get<{ id: number; account_id: number | null }>(
-    'SELECT s.id, s.account_id FROM submission s JOIN scheduled d ON d.submission_id = s.id WHERE s.trace = ?',
-    trace,
-  );
+  const row = await waiting(tx, trace);
   if (row === undefined) return false;
   await tx.run('DELETE FROM scheduled WHERE submission_id = ?', row.id);
-  await note(tx, trace, 'cancelled', row.account_id, {}, stamp);
+  await note(tx, trace, 'cancelled', row.account_id, {}, stamp, { tenant: row.tenant });
   await dropSubmission(tx, row.id);
   return true;
+}
+
+/** Gives a message that has not left yet another time. */
+export async function reschedule(tx: Write, trace: string, until: number, stamp: Stamp): Promise<boolean> {
+  const row = await waiting(tx, trace);
+  if (row === undefined) return false;
+  await tx.run('UPDATE scheduled SET due_at = ?, attempts = 0 WHERE submission_id = ?', until, row.id);
+  const detail = { until: new Date(until).toISOString() };
+  await note(tx, trace, 'scheduled', row.account_id, detail, stamp, { tenant: row.tenant });
+  return true;
+}
+
+interface Waiting extends Record<string, string | number | null> {
+  id: number;
+  tenant: number;
+  account_id: number | null;
+}
+
+function waiting(tx: Write, trace: string): Promise<Waiting | undefined> {
+  return tx.get<Waiting>(
+    'SELECT s.id, s.tenant, s.account_id FROM submission s JOIN scheduled d ON d.submission_id = s.id WHERE s.trace = ?',
+    trace,
+  );
+}
+
+const SLICE = 200;
+
+/** Takes back a slice of everything of a tenant that waits. Answers how many. */
+export async function unscheduleTenant(tx: Write, tenant: number, stamp: Stamp): Promise<number> {
+  const rows = await tx.all<{ trace: string }>(
+    'SELECT s.trace FROM scheduled d JOIN submission s ON s.id = d.submission_id WHERE s.tenant = ? LIMIT ?',
+    tenant,
+    SLICE,
+  );
+  for (const { trace } of rows) await unschedule(tx, trace, stamp);
+  return rows.length;
+}
+
+/** Holds all of a tenant that waits for its time, or lets go again what was held for that reason. */
+export async function holdTenant(tx: Write, tenant: number, because: string, hold: boolean): Promise<void> {
+  await tx.run(
+    `UPDATE scheduled SET held_because = ? WHERE held_because IS ?
+       AND submission_id IN (SELECT id FROM submission WHERE tenant = ?)`,
+    hold ? because : null,
+    hold ? null : because,
+    tenant,
+  );
 }

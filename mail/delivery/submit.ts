@@ -6,7 +6,7 @@ import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { enqueue, type NewQueueRow } from '../store/queue.ts';
-import { type Delivery, deliverTo, sendOn } from './deliver.ts';
+import { type Delivery, receive, sendOn } from './deliver.ts';
 import type { Onward } from './forward.ts';
 
 /** A message that leaves an account, or the box itself: the only way out. */
@@ -27,6 +27,11 @@ export interface Outgoing {
   requireTls?: boolean;
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
+  /**
+   * Recipients on this box as they were named, when they are not those of `here`: some only forward, and where to is none
+   * of the sender's business.
+   */
+  local?: readonly string[];
   elsewhere: readonly NewQueueRow[];
   /** Copies that recipients on this box have forwarded. */
   onward?: readonly Onward[];
@@ -35,6 +40,8 @@ export interface Outgoing {
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
   index: MessageIndex;
+  /** What its sender is told of recipients on this box, in the same commit. */
+  report?: Outgoing;
 }
 
 /**
@@ -47,35 +54,66 @@ export const submit = command(
     tx,
     mail: Outgoing & { allowance: Allowance | null },
     stamp,
-  ): Promise<{ kind: 'taken'; queued: number[] } | OverAllowance> => {
+  ): Promise<({ kind: 'taken' } & Sent) | OverAllowance> => {
     const { tenant, allowance } = mail;
     const over =
       allowance === null ? undefined : await takeAllowance(tx, { tenant, allowance, recipients: keysOf(mail) }, stamp);
-    return over ?? { kind: 'taken', queued: await send(tx, mail, stamp) };
+    return over ?? { kind: 'taken', ...(await send(tx, mail, stamp)) };
   },
 );
 
-const keysOf = ({ here, elsewhere }: Outgoing): string[] =>
-  [...here.map((delivery) => delivery.to), ...elsewhere.map((row) => row.recipient)].map(textKey);
+const keysOf = (mail: Outgoing): string[] => namedRecipients(mail).map(textKey);
+
+type Named = Pick<Outgoing, 'here' | 'local' | 'elsewhere'>;
+
+/** Everybody whom the sender named. */
+export function namedRecipients({ here, elsewhere, local = here.map((one) => one.to) }: Named): string[] {
+  return [...local, ...elsewhere.map((row) => row.recipient)];
+}
+
+export interface Sent {
+  /** Queue rows of the recipients elsewhere. */
+  rows: number[];
+  /** Something was queued, be it a copy that goes on: the relay may look. */
+  queued: boolean;
+}
 
 /** The body of {@link submit} without a limit, for commands that send something as part of their own work. */
-export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<number[]> {
+export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sent> {
   const blob = await addBlob(tx, newBlob(mail));
-  for (const delivery of mail.here) await deliverTo(tx, delivery, blob, mail.index, stamp);
-  const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
-  const here = mail.here.map((delivery) => delivery.to);
-  const detail = { from: mail.sender, to, size: mail.index.size, ...(here.length > 0 && { here }) };
-  await note(tx, mail.trace, 'submitted', mail.account, detail, stamp);
+  await noteSubmitted(tx, mail, stamp);
+  for (const delivery of mail.here) await receive(tx, mail, delivery, blob, stamp);
+  if (mail.report !== undefined) await tell(tx, mail, mail.report, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
-  if (mail.elsewhere.length === 0) return [];
+  if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
   const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs, requireTls = false } = mail;
   const size = mail.index.size;
-  return enqueue(
+  const rows = await enqueue(
     tx,
     { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, requireTls, size },
     mail.elsewhere,
     mail.hold,
     stamp,
   );
+  return { rows, queued: true };
+}
+
+/** Writes into the sender's story that a message was taken, and for whom. */
+export async function noteSubmitted(
+  tx: Write,
+  mail: Pick<Outgoing, 'trace' | 'account' | 'tenant' | 'sender' | 'index'> & Named,
+  stamp: Stamp,
+): Promise<void> {
+  const { trace, account, tenant, index, local: here = mail.here.map((one) => one.to) } = mail;
+  const detail = { from: mail.sender, to: namedRecipients(mail), size: index.size, ...(here.length > 0 && { here }) };
+  await note(tx, trace, 'submitted', account, detail, stamp, { tenant, messageId: index.messageId });
+}
+
+/** RFC 3461 5.2.6: who asked is told of success, also by a box that is both ends. */
+async function tell(tx: Write, { trace, account, tenant }: Outgoing, report: Outgoing, stamp: Stamp): Promise<void> {
+  const to = report.here[0]?.to ?? report.elsewhere[0]?.recipient;
+  if (to === undefined) return;
+  await send(tx, report, stamp);
+  await note(tx, trace, 'bounced', account, { kind: 'success', to, as: report.trace }, stamp, { tenant });
 }

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { addressKey, parseAddress, withoutDetail } from '../message/address.ts';
 import { type Field, firstField } from '../message/header.ts';
 
 /** Names that this box puts on what it forwards, and looks for on what comes in. */
@@ -6,7 +7,7 @@ export const MARKER = 'X-Mailstead-Forwarded';
 /** RFC 5321 6.3 asks for at least 100 before a loop is declared; a forward gives up sooner, and the mail stays here. */
 const MOST_RECEIVED = 30;
 
-export type Guarded = { kind: 'forward' } | { kind: 'keep'; why: string };
+export type Guarded = { kind: 'forward' } | { kind: 'automatic' | 'loop'; why: string };
 
 export interface ForwardFacts {
   /** The null reverse-path. */
@@ -23,32 +24,48 @@ export interface ForwardFacts {
  * does what was here before. RFC 3834 2, RFC 5321 6.3.
  */
 export function guardForward({ nullSender, fields, source, key }: ForwardFacts): Guarded {
-  if (nullSender) return keep('it is a report: the reverse-path is empty');
+  const automatic = nullSender ? 'it is a report: the reverse-path is empty' : writtenByProgram(fields);
+  if (automatic !== undefined) return { kind: 'automatic', why: automatic };
+  const loop = wentRound(fields, source, key);
+  return loop === undefined ? { kind: 'forward' } : { kind: 'loop', why: loop };
+}
+
+/** Why a message counts as one that no person wrote, or undefined. Mail to a list (Precedence: list, bulk) is none. */
+function writtenByProgram(fields: readonly Field[]): string | undefined {
   const type = firstField(fields, 'content-type')?.toLowerCase() ?? '';
-  if (/^\s*multipart\/report\b/.test(type)) return keep('it is a report');
+  if (/^\s*multipart\/report\b/.test(type)) return 'it is a report';
   const auto = firstField(fields, 'auto-submitted')
     ?.replace(/\(.*?\)/g, '')
     .split(';')[0]
     ?.trim()
     .toLowerCase();
-  if (auto !== undefined && auto !== '' && auto !== 'no')
-    return keep(`it was written by a program (Auto-Submitted: ${auto})`);
+  if (auto !== undefined && auto !== '' && auto !== 'no') return 'it was written by a program (Auto-Submitted)';
   const precedence = firstField(fields, 'precedence')?.trim().toLowerCase() ?? '';
-  if (['auto_reply', 'auto-reply', 'junk'].includes(precedence)) return keep(`its Precedence is ${precedence}`);
-  if (fields.some((field) => field.name === 'x-autoreply' || field.name === 'x-autorespond'))
-    return keep('it is an automatic reply');
-  if (fields.filter((field) => field.name === 'received').length > MOST_RECEIVED) return keep('it has come a long way');
-  if (fields.some((field) => isMarker(field, source, key))) return keep('it was forwarded from here before');
-  return { kind: 'forward' };
+  if (['auto_reply', 'auto-reply', 'junk'].includes(precedence)) return `its Precedence is ${precedence}`;
+  const replies = fields.some(({ name }) => name === 'x-autoreply' || name === 'x-autorespond');
+  return replies ? 'it is an automatic reply' : undefined;
 }
 
-const keep = (why: string): Guarded => ({ kind: 'keep', why });
+/** Why a message counts as one that was forwarded from this address before, or undefined. */
+function wentRound(fields: readonly Field[], source: string, key: Buffer): string | undefined {
+  if (fields.filter((field) => field.name === 'received').length > MOST_RECEIVED) return 'it has come a long way';
+  if (fields.some((field) => isMarker(field, source, key))) return 'it was forwarded from here before';
+  // Other forwarders on the way may drop what they do not know, but this one they all look for themselves.
+  if (fields.some((field) => isDeliveredTo(field, source))) return 'it was delivered to this address before';
+  return undefined;
+}
 
 function isMarker(field: Field, source: string, key: Buffer): boolean {
   if (field.name !== MARKER.toLowerCase()) return false;
   const right = Buffer.from(marker(source, key));
   const given = Buffer.from(field.value.trim());
   return given.length === right.length && timingSafeEqual(given, right);
+}
+
+function isDeliveredTo({ name, value }: Field, source: string): boolean {
+  if (name !== 'delivered-to') return false;
+  const address = parseAddress(Buffer.from(value, 'latin1').toString().trim());
+  return address !== undefined && addressKey(withoutDetail(address) ?? address) === source;
 }
 
 /** The value of the marker: it says nothing to others, and nobody else can make it. */

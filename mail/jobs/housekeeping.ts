@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts';
 import { emptyGoneAccount, goneAccounts } from '../store/account-removal.ts';
 import { namedFiles } from '../store/content.ts';
+import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -93,6 +94,10 @@ export class Housekeeping implements AsyncDisposable {
     while (
       !this.#closing &&
       (await this.#store.writeSlice(forgetHistory, { before: this.#clock() - KEEP_HISTORY_MS }))
+    );
+    while (
+      !this.#closing &&
+      (await this.#store.writeSlice(forgetDeparted, { before: this.#clock() - KEEP_DEPARTED_MS }))
     );
     for (const forget of [forgetStsPolicies, forgetTlsResults])
       while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));

@@ -1,6 +1,10 @@
-import { dueMessages, type DueMessage, sendScheduled } from '../delivery/schedule.ts';
+import { destinations, suppressedOf } from '../delivery/destinations.ts';
+import { dueMessages, type DueMessage, type Leaving, putOff, sendScheduled } from '../delivery/schedule.ts';
 import type { Log } from '../log.ts';
+import { type Address, addressKey, parseAddress, textKey } from '../message/address.ts';
+import { readFields } from '../message/header.ts';
 import { indexMessage } from '../message/indexer.ts';
+import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 
 /** Looked at this often even when nothing says that something is due: clocks jump, and new ones come in. */
@@ -9,8 +13,14 @@ const SHORTEST_SLEEP_MS = 50;
 
 export interface SchedulerOptions {
   store: MailStore;
+  /** Our own name. */
+  hostname: string;
   clock: () => number;
   log: Log;
+  /** Of the box, for what is forwarded. */
+  forwardKey: Buffer;
+  /** Why mail for elsewhere may not go out now; null lets it go. */
+  hold: string | null;
   /** Something was queued. */
   queued: () => void;
 }
@@ -43,11 +53,36 @@ export class Scheduler implements AsyncDisposable {
     await this.#round;
   }
 
-  async #send({ id, blob, size }: DueMessage): Promise<void> {
-    const { store, queued } = this.#options;
-    const index = indexMessage(await store.blob(blob, 0, size));
-    const done = await store.write(sendScheduled, { id, index });
-    if (done.queued) queued();
+  /** One that cannot be sent must not keep back those behind it. */
+  async #send(message: DueMessage): Promise<void> {
+    const { store, queued, log } = this.#options;
+    try {
+      const done = await store.write(sendScheduled, await this.#prepare(message));
+      if (done.queued) queued();
+    } catch (error) {
+      // The store takes nothing now, of any message.
+      if (error instanceof StoreBusy) throw error;
+      log.error({ err: error, message: message.trace }, 'a scheduled message could not be sent, it is tried again');
+      const because = `it could not be sent: ${error instanceof Error ? error.message : String(error)}`;
+      await store.write(putOff, { id: message.id, because });
+    }
+  }
+
+  async #prepare({ id, blob, size, sender, recipients, tenant, spares }: DueMessage): Promise<Leaving> {
+    const { store, hostname, forwardKey: key, clock, hold } = this.#options;
+    const data = await store.blob(blob, 0, size);
+    const index = indexMessage(data);
+    const keys = spares ? recipients.map(textKey) : [];
+    const reasons = new Map((await store.read(suppressedOf, { tenant, keys })).map((one) => [one.key, one.reason]));
+    const addresses = recipients.map(parseAddress).filter((one): one is Address => one !== undefined);
+    const open = addresses.filter((one) => !reasons.has(addressKey(one)));
+    const fields = readFields(data.toString('latin1', 0, index.headerLength));
+    const mail = { sender: parseAddress(sender), fields, key, now: clock(), hostname };
+    const suppressed = recipients.flatMap((address) => {
+      const reason = reasons.get(textKey(address));
+      return reason === undefined ? [] : [{ address, reason }];
+    });
+    return { id, index, hold, suppressed, ...(await destinations(store, open, mail, { late: true })) };
   }
 
   #later(ms: number): NodeJS.Timeout {

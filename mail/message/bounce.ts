@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { formatAddress, needsUtf8, type Address } from './address.ts';
 import { field, letterHeader, oneLine, textEntity, type NamedAddress } from './compose.ts';
 import { formatDate } from './date.ts';
@@ -70,6 +70,41 @@ export function composeBounce(bounce: Bounce): Buffer {
   const entities = [textEntity(explanation(bounce, original.subject)), statusEntity(bounce), original.entity];
   const body = entities.map((entity) => `--${boundary}\r\n${entity}\r\n`).join('');
   return Buffer.from(`${header}${field('Content-Type', type)}\r\n${body}--${boundary}--\r\n`);
+}
+
+/** What {@link successReport} tells: recipients who have the message already. */
+export interface Success {
+  hostname: string;
+  to: Address;
+  /** ms UTC. */
+  now: number;
+  envelopeId?: string;
+  originalHeader: Uint8Array;
+  /** `expanded`: it went on to other addresses. RFC 3461 5.2.7.3. */
+  recipients: readonly { address: Address; expanded: boolean; originalRecipient?: string }[];
+}
+
+/** The report of a box that is both ends: delivered, as was asked. RFC 3461 5.2.6. */
+export function successReport({ hostname, to, now, recipients, ...rest }: Success): Buffer {
+  return composeBounce({
+    ...rest,
+    host: hostname,
+    from: daemon(hostname),
+    to,
+    date: now,
+    messageId: `<${randomBytes(16).toString('hex')}@${hostname}>`,
+    arrivalDate: now,
+    recipients: recipients.map(({ expanded, ...about }) => ({
+      ...about,
+      action: expanded ? 'expanded' : 'delivered',
+      status: '2.1.5',
+    })),
+  });
+}
+
+/** Who reports. */
+export function daemon(hostname: string): NamedAddress {
+  return { name: 'Mail Delivery System', address: { local: 'mailer-daemon', domain: hostname } };
 }
 
 function subjectOf(recipients: readonly RecipientReport[]): string {
@@ -185,8 +220,9 @@ function verdict(report: RecipientReport): string {
     }
     case 'relayed':
       return 'It was passed on to a server that sends no confirmations.';
-    case 'delivered':
     case 'expanded':
+      return 'It was passed on to the addresses that this one stands for. Whether it arrives there is not told.';
+    case 'delivered':
     default:
       return 'It was delivered.';
   }

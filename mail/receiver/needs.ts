@@ -1,5 +1,6 @@
 import type { Address } from '../message/address.ts';
 import type { Login } from '../login/types.ts';
+import type { Departed } from '../store/departed.ts';
 
 /** What a recipient address means to this box. Decided by `delivery/route`, answered by the RCPT command. */
 export type Route =
@@ -9,6 +10,10 @@ export type Route =
   | { kind: 'forward'; address: Address }
   /** A sender that this box rewrote when it forwarded: a report for it goes to the original one. */
   | { kind: 'return'; to: Address }
+  /** No mailbox, and no forward of it passes anything on for now. */
+  | { kind: 'waiting' }
+  /** The sender of one copy that left from here: what comes is a report about it, or an answer. */
+  | { kind: 'report'; copy: Departed }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full' }

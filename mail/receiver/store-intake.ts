@@ -1,9 +1,16 @@
+import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import type { Log, Meter } from '../log.ts';
 import { type Address, formatAddress } from '../message/address.ts';
+import { successReport } from '../message/bounce.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { REPORT_MAX } from '../message/report.ts';
 import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
-import { planForwards, returned } from '../delivery/forward.ts';
+import { type ForwardedMail, type Kept, planForwards, returned } from '../delivery/forward.ts';
+import { copyOf, type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
+import { ownReport } from '../delivery/own-report.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { type Outgoing, submit } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
@@ -11,15 +18,21 @@ import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import { ownsAddress } from '../store/account.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
+import { MOST_REPORTS } from '../store/departed.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import { pausedText } from './answer.ts';
 import { HeaderBlock } from './header-block.ts';
 import { overText } from './over-text.ts';
+import { ReportPace } from './report-pace.ts';
+import { traceId } from './trace-id.ts';
 import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from './needs.ts';
 
 /** RFC 5321 6.3 asks for at least 100. */
 const MOST_RECEIVED = 100;
+const CHUNK = 64 * 1024;
+/** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
+const MOST_PLANS = 5;
 
 export interface StoreIntakeOptions {
   store: MailStore;
@@ -31,6 +44,12 @@ export interface StoreIntakeOptions {
   senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
   /** Of the box: rewritten senders and markers of what it forwards. */
   forwardKey: Buffer;
+  /** Of the box: the senders under which single copies leave. */
+  reportKey: Buffer;
+  /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
+  authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
+  log: Log;
+  meter?: Meter;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
@@ -39,6 +58,8 @@ export interface StoreIntakeOptions {
 /** Stands between the SMTP door and the store: what is accepted becomes one commit. */
 export class StoreIntake implements Intake {
   readonly options: StoreIntakeOptions;
+  /** Reports that nobody can match. */
+  readonly unasked = new ReportPace();
 
   constructor(options: StoreIntakeOptions) {
     this.options = options;
@@ -46,6 +67,9 @@ export class StoreIntake implements Intake {
 
   async route(to: Address, login: Login | undefined): Promise<Route> {
     const { store, hostname } = this.options;
+    const about = login === undefined ? await copyOf(this.options, to) : undefined;
+    if (about !== undefined)
+      return about.reports < MOST_REPORTS ? { kind: 'report', copy: about } : { kind: 'unknown' };
     const where = await (login === undefined ? route : routeOutward)(store, to);
     if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
     return where.kind === 'unknown' ? this.#returnOf(to) : where;
@@ -73,6 +97,10 @@ export class StoreIntake implements Intake {
     return { kind: 'refused', code: 452, enhanced: '4.3.1', text: 'The disk is nearly full, try again later' };
   }
 
+  countForwards(copies: number): void {
+    if (copies > 0) this.options.meter?.count('forwarded_copies_total', {}, copies);
+  }
+
   open(envelope: Envelope): MessageSink {
     return envelope.login === undefined
       ? new ArrivingMessage(this, envelope)
@@ -80,7 +108,7 @@ export class StoreIntake implements Intake {
   }
 }
 
-type Planned = Pick<Accepted, 'deliveries' | 'onward'>;
+type Planned = Pick<Accepted, 'deliveries' | 'onward'> & { kept: readonly Kept[] };
 
 /** What both kinds of message share: bytes go to the blob and through the index at once. */
 abstract class IncomingMessage {
@@ -118,7 +146,7 @@ abstract class IncomingMessage {
 
   /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
   protected async commit(
-    write: (blob: CrossingBlob, index: MessageIndex) => Promise<Refusal | undefined>,
+    write: (blob: CrossingBlob, index: MessageIndex) => Refusal | Promise<Refusal | undefined>,
   ): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
     const index = this.#indexer.end();
@@ -151,6 +179,12 @@ abstract class IncomingMessage {
     }
   }
 
+  /** How the message begins, for what looks at more than its index. */
+  protected async firstOctets({ data, file }: CrossingBlob): Promise<Buffer> {
+    if (file !== null) return this.intake.options.store.files.read(file.file, 0, Math.min(file.size, REPORT_MAX));
+    return Buffer.from(data ?? []).subarray(0, REPORT_MAX);
+  }
+
   protected delivery(account: number, address: Address): Delivery {
     const { sender } = this.envelope;
     const to = formatAddress(address);
@@ -168,61 +202,152 @@ abstract class IncomingMessage {
   }
 
   /** Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. */
-  protected async plan(): Promise<Planned | Refusal> {
-    if (this.#head === undefined) return { deliveries: this.deliveries(), onward: [] };
+  protected async plan(known: Pick<ForwardedMail, 'authors' | 'proof'>): Promise<Planned | Refusal> {
+    if (this.#head === undefined) return { deliveries: this.deliveries(), onward: [], kept: [] };
     const { store, forwardKey: key, clock } = this.intake.options;
     const { sender, recipients } = this.envelope;
     const going = recipients.filter(({ route: where }) => isForwarded(where)).map((one) => one.address);
-    const mail = { sender, fields: this.#head.fields(), key, now: clock() };
+    const mail = { sender, fields: this.#head.fields(), key, now: clock(), ...known };
     const { accounts, onward, lost, kept } = await planForwards(store, going, mail);
     if (lost.length > 0) return unreached(lost, kept);
     onward.push(...recipients.flatMap(({ route: where }) => (where.kind === 'return' ? [returned(where.to)] : [])));
     const staying = this.deliveries();
     const more = [...accounts].filter(([account]) => !staying.some((one) => one.account === account));
-    return { deliveries: [...staying, ...more.map(([account, address]) => this.delivery(account, address))], onward };
+    const deliveries = [...staying, ...more.map(([account, address]) => this.delivery(account, address))];
+    return { deliveries, onward, kept };
   }
 }
 
 /** Nobody would get it for one of the recipients: then it is not taken for any, and its sender hears of it. */
-function unreached(lost: readonly Address[], kept: readonly string[]): Refusal {
+function unreached(lost: readonly Address[], kept: readonly Kept[]): Refusal {
   const [first] = lost;
   const to = first === undefined ? 'An address' : formatAddress(first);
-  const [why] = kept;
-  if (why === undefined) return refuse(451, '4.2.1', `${to} leads nowhere at the moment, try again later`);
-  return refuse(550, '5.7.1', `Mail for ${to} is only forwarded, and this message is not: ${why}`);
+  const reasons = kept.filter(({ recipient }) => recipient === first);
+  // What may be over later comes first: the same mail may pass then.
+  const reason = reasons.find(({ kind }) => ANSWERS[kind].code < 500) ?? reasons[0];
+  if (reason === undefined) return refuse(451, '4.2.1', `${to} leads nowhere at the moment, try again later`);
+  const { code, enhanced } = ANSWERS[reason.kind];
+  const later = code < 500 ? '; try again later' : '';
+  return refuse(code, enhanced, `Mail for ${to} is only forwarded, and this message is not: ${reason.why}${later}`);
 }
+
+const ANSWERS: Readonly<Record<Kept['kind'], { code: number; enhanced: string }>> = {
+  automatic: { code: 550, enhanced: '5.7.1' },
+  loop: { code: 550, enhanced: '5.4.6' },
+  unproven: { code: 550, enhanced: '5.7.1' },
+  trouble: { code: 451, enhanced: '4.7.0' },
+  spent: { code: 451, enhanced: '4.7.1' },
+  pending: { code: 450, enhanced: '4.2.1' },
+  stopped: { code: 450, enhanced: '4.2.1' },
+};
 
 /** From the world, to mailboxes of this box, and on from there. */
 class ArrivingMessage extends IncomingMessage implements MessageSink {
+  #authentication: Authentication | undefined;
+
   write(chunk: Buffer): Promise<void> | undefined {
     return this.keep(chunk);
   }
 
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
-    const { id, sender, peer, body, requireTls = false } = this.envelope;
-    const { hold, store } = this.intake.options;
-    const plan = await this.plan();
-    if ('code' in plan) {
-      this.abort();
-      return plan;
-    }
-    const refusal = await this.commit(async (blob, index) => {
-      const accepted: Accepted = {
-        trace: id,
-        sender: sender === undefined ? '' : formatAddress(sender),
-        ...plan,
-        from: { ip: peer.ip, helo: peer.helo },
-        eightBit: body === '8BITMIME',
-        requireTls,
-        hold,
-        index,
-        ...blob,
-      };
-      if ((await store.write(deliver, accepted)).queued > 0) this.intake.options.queued();
-      return undefined;
-    });
+    const refusal = await this.commit((blob, index) => this.#tooManyReports() ?? this.#deliver(blob, index));
     return refusal ?? { kind: 'accepted' };
   }
+
+  async #deliver(blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
+    const { store } = this.intake.options;
+    const incoming = await this.#reports(blob, index);
+    for (let plans = 0; plans < MOST_PLANS; plans++) {
+      const plan = await this.#provenPlan(blob);
+      if ('code' in plan) return plan;
+      const done = await store.write(deliver, this.#accepted(plan, incoming, blob, index));
+      if (done.kind === 'spent') continue;
+      this.#tell(plan, done.reached);
+      if (!done.stored) this.abort();
+      if (done.queued > 0) this.intake.options.queued();
+      this.intake.countForwards(plan.onward.length);
+      return undefined;
+    }
+    return refuse(451, '4.7.1', 'Too much is forwarded at this moment, try again later');
+  }
+
+  #accepted(
+    { kept, deliveries, onward }: Planned,
+    { reports, unasked }: IncomingReports,
+    blob: CrossingBlob,
+    index: MessageIndex,
+  ): Accepted {
+    const { id, sender, peer, body, requireTls = false } = this.envelope;
+    return {
+      trace: id,
+      sender: sender === undefined ? '' : formatAddress(sender),
+      deliveries: unasked ? deliveries.map((one) => ({ ...one, quiet: true })) : deliveries,
+      onward,
+      reports,
+      kept: [...new Map(kept.map(({ tenant, source, why }) => [`${source} ${why}`, { tenant, source, why }])).values()],
+      from: { ip: peer.ip, helo: peer.helo },
+      eightBit: body === '8BITMIME',
+      requireTls,
+      hold: this.intake.options.hold,
+      index,
+      ...blob,
+    };
+  }
+
+  /**
+   * Who wrote a message is asked only when a copy of it would leave. Where it cannot be found out, or the answer is bad,
+   * a mailbox at the forward keeps the mail, and only the forward of this one message is missing: to answer "later"
+   * would make a mailbox depend on the name servers of everybody who writes to it.
+   */
+  async #provenPlan(blob: CrossingBlob): Promise<Planned | Refusal> {
+    const { authenticate, hostname: authserv } = this.intake.options;
+    const plan = await this.plan({});
+    if ('code' in plan || authenticate === null || !plan.onward.some(({ source }) => source !== undefined)) return plan;
+    this.#authentication ??= await this.#authenticate(blob, authenticate);
+    return this.plan({ proof: { authserv, authentication: this.#authentication } });
+  }
+
+  async #authenticate(
+    blob: CrossingBlob,
+    authenticate: (mail: Arrived) => Promise<Authentication>,
+  ): Promise<Authentication> {
+    const { sender, peer, id } = this.envelope;
+    const chunks = (): AsyncIterable<Buffer> => octetsOf(this.intake.options.store, blob);
+    try {
+      return await authenticate({ ...peer, sender: sender === undefined ? '' : formatAddress(sender), chunks });
+    } catch (error) {
+      this.intake.options.log.error({ err: error, message: id }, 'who wrote a message could not be checked');
+      return UNKNOWN;
+    }
+  }
+
+  /** Mail that is written in the name of a mailbox elsewhere comes back to it, as often as somebody likes. */
+  #tooManyReports(): Refusal | undefined {
+    const { unasked, options } = this.intake;
+    if (this.envelope.sender !== undefined) return undefined;
+    const over = this.envelope.recipients.find((to) => isHere(to) && !unasked.take(to.route.account, options.clock()));
+    return over && refuse(452, '4.7.1', `${formatAddress(over.address)} gets too many reports, try again later`);
+  }
+
+  #reports(blob: CrossingBlob, index: MessageIndex): Promise<IncomingReports> {
+    const { sender, recipients } = this.envelope;
+    const named = recipients.flatMap(({ route: where }) => (where.kind === 'report' ? [where.copy] : []));
+    return incomingReports(this.intake.options, { sender, named, index, octets: () => this.firstOctets(blob) });
+  }
+
+  #tell({ kept }: Planned, reached: readonly string[]): void {
+    const { log } = this.intake.options;
+    const message = this.envelope.id;
+    for (const source of reached) log.warn({ source }, 'this address has forwarded all it may today');
+    const loop = kept.find(({ kind }) => kind === 'loop');
+    if (loop !== undefined) log.warn({ message, source: loop.source, why: loop.why }, 'a loop of forwards ends here');
+  }
+}
+
+async function* octetsOf({ files }: MailStore, { data, file }: CrossingBlob): AsyncIterable<Buffer> {
+  if (data !== null) yield Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  if (file === null) return;
+  for (let at = 0; at < file.size; at += CHUNK) yield await files.read(file.file, at, Math.min(CHUNK, file.size - at));
 }
 
 function isForwarded(where: Route): boolean {
@@ -281,7 +406,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
   }
 
   async #go(): Promise<Refusal | undefined> {
-    const plan = await this.plan();
+    const plan = await this.plan({ authors: this.#header.authorDomains });
     if (!('code' in plan)) return this.commit((blob, index) => this.#submit(plan, blob, index));
     this.abort();
     return plan;
@@ -302,17 +427,48 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       requireTls,
       signAs: this.#header.authorDomains,
       here: plan.deliveries,
+      local: [
+        ...new Set(recipients.filter((to) => to.route.kind !== 'elsewhere').map((to) => formatAddress(to.address))),
+      ],
       onward: plan.onward,
       elsewhere: elsewhere(recipients),
       hold,
       index,
       ...blob,
     };
+    const report = await this.#report(blob, index);
+    if (report !== undefined) outgoing.report = report;
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
-    if (done.queued.length + plan.onward.length > 0) this.intake.options.queued();
+    if (done.queued) this.intake.options.queued();
+    this.intake.countForwards(plan.onward.length);
     return undefined;
   }
+
+  /** To who asked to be told of success; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
+  async #report(blob: CrossingBlob, index: MessageIndex): Promise<Outgoing | undefined> {
+    const { sender: to, recipients, envid } = this.envelope;
+    const about = recipients.filter(({ dsn, route: where }) => dsn.notify?.includes('SUCCESS') && isOurs(where));
+    if (to === undefined || about.length === 0) return undefined;
+    const { store, hold, hostname, clock } = this.intake.options;
+    const bytes = successReport({
+      hostname,
+      to,
+      now: clock(),
+      ...(envid !== undefined && { envelopeId: envid }),
+      originalHeader: (await this.firstOctets(blob)).subarray(0, index.headerLength),
+      recipients: about.map(({ address, dsn, route: where }) => ({
+        address,
+        expanded: isForwarded(where),
+        ...(dsn.orcpt !== undefined && { originalRecipient: dsn.orcpt }),
+      })),
+    });
+    return ownReport(store, { to, bytes, trace: traceId(), hold });
+  }
+}
+
+function isOurs(where: Route): boolean {
+  return where.kind === 'here' || where.kind === 'forward';
 }
 
 function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { composeBounce, type RecipientReport } from '../message/bounce.ts';
+import { composeBounce, daemon, type RecipientReport } from '../message/bounce.ts';
 import type { AttemptResult, BounceMessage, QueueItem } from './needs.ts';
 import { DELAY_NOTICE, LIFETIME } from './schedule.ts';
 
@@ -67,7 +67,7 @@ function compose(
   if (first?.sender === undefined) return undefined;
   const bytes = composeBounce({
     host: hostname,
-    from: { name: 'Mail Delivery System', address: { local: 'mailer-daemon', domain: hostname } },
+    from: daemon(hostname),
     to: first.sender,
     date: now,
     messageId: `<${randomBytes(16).toString('hex')}@${hostname}>`,

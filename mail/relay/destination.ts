@@ -50,6 +50,12 @@ export async function findDestination(domain: string, rules: DestinationRules): 
   return choice.kind === 'ourselves' ? ourselves(domain) : fromExchanges(domain, choice.exchanges, rules);
 }
 
+/** Finds the addresses of one named host, or of an IP address; it takes mail for others, so its MX is not asked for. */
+export function findHost(name: string, rules: DestinationRules): Promise<Destination> {
+  if (isIP(name) === 0) return withoutMx(name, rules);
+  return Promise.resolve(permitted(name, [{ name, ip: name, port: rules.port }], rules));
+}
+
 /** RFC 5321 5.1: without MX records the domain's own address takes its mail. */
 async function withoutMx(domain: string, rules: DestinationRules): Promise<Destination> {
   const found = await hostsOf(domain, rules);

@@ -12,7 +12,7 @@ export function groupRows(rows: readonly QueueItem[]): Group[] {
   const groups = new Map<string, QueueItem[]>();
   for (const row of rows) {
     const sender = row.sender === undefined ? '' : formatAddress(row.sender);
-    const key = JSON.stringify([row.message, row.domain, sender, row.envid, row.ret]);
+    const key = JSON.stringify([row.message, row.domain, row.way.via, sender, row.envid, row.ret]);
     const same = groups.get(key);
     if (same === undefined) groups.set(key, [row]);
     else same.push(row);

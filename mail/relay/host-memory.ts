@@ -9,6 +9,8 @@ interface Rest {
 }
 
 const MOST = 10_000;
+/** So many hosts that were not to be reached, and none that was for so long, ms: it is the way out that is closed. */
+const CUT_OFF = { hosts: 4, since: 10 * 60_000 } as const;
 
 /**
  * Remembers for a while which hosts did not answer, so that mail for many domains on one dead host does not wait for it
@@ -18,6 +20,9 @@ export class HostMemory {
   readonly #rests = new Map<string, Rest>();
   readonly #monotonic: () => number;
   readonly #length: { first: number; most: number };
+  /** Hosts that were not to be reached since one was. */
+  readonly #unreached = new Set<string>();
+  #reachedAt = -Infinity;
 
   constructor(monotonic: () => number, length: { first: number; most: number }) {
     this.#monotonic = monotonic;
@@ -34,8 +39,14 @@ export class HostMemory {
     return { hosts: ordered, resting, why: resting === undefined ? '' : (this.#rest(resting)?.why ?? '') };
   }
 
+  /** True when it looks as if no mail server could be reached from here, as where a provider blocks port 25. */
+  get cutOff(): boolean {
+    return this.#unreached.size >= CUT_OFF.hosts && this.#monotonic() - this.#reachedAt > CUT_OFF.since;
+  }
+
   /** Nothing that speaks SMTP was there. Each time in a row doubles the rest. */
   dead(host: Host, why: string): void {
+    if (this.#unreached.size < CUT_OFF.hosts) this.#unreached.add(host.ip);
     this.#remember(host, why);
   }
 
@@ -45,6 +56,8 @@ export class HostMemory {
   }
 
   works(host: Host): void {
+    this.#unreached.clear();
+    this.#reachedAt = this.#monotonic();
     this.#rests.delete(key(host));
   }
 

@@ -1,10 +1,12 @@
+import { FairQueue } from './fair-queue.ts';
 import type { Group } from './groups.ts';
 
 /** What one destination has to do and is doing. It only counts and hands out; the worker decides. */
 export class Lane {
-  readonly domain: string;
+  /** The domain, or the smarthost that takes mail for many. */
+  readonly name: string;
   /** Due and not begun. */
-  waiting: Group[] = [];
+  readonly waiting = new FairQueue();
   /** Begun, recorded as an attempt, and not yet taken by a connection. */
   ready: Group[] = [];
   /** Connections that are open or being opened. */
@@ -13,21 +15,26 @@ export class Lane {
   hungry = 0;
   /** How many connections it may have now. */
   limit: number;
-  /** The queue may hold more due rows for it than were taken. */
-  more = false;
   /** The recording of attempts that is under way. */
   beginning: Promise<void> | undefined;
   readonly #idle: ((work: boolean) => void)[] = [];
+  readonly #first: number;
   readonly #most: number;
 
-  constructor(domain: string, limits: { first: number; most: number }) {
-    this.domain = domain;
+  constructor(name: string, limits: { first: number; most: number }) {
+    this.name = name;
     this.limit = limits.first;
+    this.#first = limits.first;
     this.#most = limits.most;
   }
 
   get work(): number {
     return this.waiting.length + this.ready.length;
+  }
+
+  /** Whose mail it would send next. */
+  get tenant(): number {
+    return this.ready[0]?.[0].tenant ?? this.waiting.tenant ?? 0;
   }
 
   get empty(): boolean {
@@ -41,6 +48,11 @@ export class Lane {
 
   grow(): void {
     this.limit = Math.min(this.#most, this.limit + 1);
+  }
+
+  /** One less, down to what it began with: more connections to a server that is slow only hold more places. */
+  slacken(): void {
+    this.limit = Math.max(this.#first, this.limit - 1);
   }
 
   /** Half as many, but one: it goes on being tried. */

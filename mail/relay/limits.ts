@@ -25,7 +25,7 @@ export interface RelayLimits {
   hosts: number;
   /** How long a host that does not answer is left alone, ms: at first, doubled each time, and at most. */
   hostRest: { first: number; most: number };
-  /** Rows taken from the queue at a time. */
+  /** Rows taken from the queue in one look. */
   batch: number;
   /** How long closing waits for messages that are on the wire, ms. */
   closing: number;
@@ -49,6 +49,6 @@ export const RELAY_LIMITS: RelayLimits = {
   idle: 5 * SECOND,
   hosts: 5,
   hostRest: { first: MINUTE, most: 15 * MINUTE },
-  batch: 500,
+  batch: 100,
   closing: 20 * SECOND,
 };

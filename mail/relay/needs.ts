@@ -1,6 +1,15 @@
 import type { KeyObject } from 'node:crypto';
+import type { ChainStatus } from '../auth/authentication.ts';
 import type { Address } from '../message/address.ts';
 import type { TlsResult } from '../store/tls-result.ts';
+
+/** How a row leaves. Numbers are those of smarthosts. */
+export interface Way {
+  /** The smarthost that takes it; undefined: the receiver's own mail servers. */
+  via: number | undefined;
+  /** The smarthost that is tried when the receiver's own servers refuse this box. */
+  failover: number | undefined;
+}
 
 /** A queue row that the relay may try: one recipient of one message. */
 export interface QueueItem {
@@ -13,6 +22,12 @@ export interface QueueItem {
   recipient: Address;
   /** Destination domain in A-labels. */
   domain: string;
+  /** Whose turn it takes: the tenant, and within it one sender. */
+  tenant: number;
+  owner: number;
+  /** What this sender has waiting for this destination has one number. */
+  lane: number;
+  way: Way;
   /** Attempts recorded so far, this one not counted. */
   attempts: number;
   /** When it was queued and when it is due, ms UTC. */
@@ -35,11 +50,16 @@ export interface QueueItem {
    * signs, never an unchecked From: a forwarded message must not be vouched for in the name of its forged author.
    */
   signAs?: readonly string[];
+  /** What an ARC seal on it says of the chain before; none is put on without it. RFC 8617 5.1. */
+  arc?: ChainStatus;
 }
 
 /** How an attempt ended for one recipient. Texts from peers are sanitised by the relay's client. */
 export interface AttemptResult {
   id: number;
+  /** Of the message, and the recipient: for the journal, also when the row is gone by now. */
+  trace?: string;
+  to?: string;
   outcome: 'delivered' | 'failed' | 'deferred';
   /** Remote host name and address, empty when none was reached. */
   host: string;
@@ -57,15 +77,30 @@ export interface AttemptResult {
   at: number;
   /** For 'deferred': the next attempt, ms UTC. */
   nextAt: number;
+  /** For 'deferred': the smarthost by which it leaves from now on. */
+  via?: number;
+}
+
+/** One look at what is due. */
+export interface Look {
+  now: number;
+  /** Rows at most. */
+  limit: number;
+  /** Lanes that are left out: they have rows in memory. */
+  lanes: readonly number[];
+  /** Senders that are left out: they have their share in memory. */
+  owners: readonly number[];
+  /** Goes on behind this sender; undefined begins with the first. */
+  after: number | undefined;
 }
 
 /** What the relay needs of the store. Every call that writes resolves after the commit. */
 export interface Queue {
   /**
-   * Due rows, oldest due first, at most `limit`, leaving out destinations in `busy`. Rows with attempts whose nextAt is
+   * Due rows, sender after sender; `next` is where the next look goes on, undefined at the end. Rows whose nextAt is
    * further ahead than LONGEST_WAIT of schedule.ts count as due: a clock that has since been put back wrote them.
    */
-  due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]>;
+  due(look: Look): Promise<{ items: QueueItem[]; next: number | undefined }>;
   /** When the next row will be due, ms UTC, or undefined for an empty queue. */
   nextDue(): Promise<number | undefined>;
   /**

@@ -11,6 +11,8 @@ export interface Offers {
   size: number | undefined;
   /** Most recipients of one transaction. RFC 9422 RCPTMAX, and what every server must take. RFC 5321 4.5.3.1.8. */
   rcptMax: number;
+  /** SASL mechanisms, upper case. RFC 4954 3. */
+  auth: readonly string[];
 }
 
 const RCPT_MAX = 100;
@@ -25,6 +27,7 @@ export const NO_OFFERS: Offers = {
   requireTls: false,
   size: undefined,
   rcptMax: RCPT_MAX,
+  auth: [],
 };
 
 /** Reads the lines of an EHLO reply; the first is a greeting. */
@@ -44,5 +47,6 @@ export function readOffers(lines: readonly string[]): Offers {
     requireTls: words.has('REQUIRETLS'),
     size: words.has('SIZE') ? Number(/^\d{1,15}/.exec(words.get('SIZE') ?? '')?.[0] ?? 0) : undefined,
     rcptMax: Math.max(1, Math.min(Number(rcptMax ?? RCPT_MAX), RCPT_MAX)),
+    auth: (words.get('AUTH') ?? '').toUpperCase().split(' '),
   };
 }

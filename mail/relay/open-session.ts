@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import type { TlsFailure } from '../store/tls-result.ts';
+import type { TlsFailure, TlsResult } from '../store/tls-result.ts';
 import { Connection } from './connection.ts';
 import type { Host } from './destination.ts';
 import { ask, greet, type Greeter, hello, none, type NoSession } from './hello.ts';
@@ -8,7 +8,7 @@ import { Session } from './session.ts';
 import type { Distrust } from './tls-policy/certificate.ts';
 import { type HostPolicy, resultOf, type TlsWish } from './tls-policy/policy.ts';
 import type { TlsSessions } from './tls-sessions.ts';
-import { deferred, failed } from './verdict.ts';
+import { deferred, failed, type Verdict } from './verdict.ts';
 
 export interface SessionOptions extends Greeter {
   policy: HostPolicy;
@@ -16,6 +16,10 @@ export interface SessionOptions extends Greeter {
   /** Our address, where it matters. */
   from?: string | undefined;
   sessions?: TlsSessions | undefined;
+  /** TLS comes before the greeting. RFC 8314 3.3. */
+  implicitTls?: boolean;
+  /** What is to be done before mail is sent; a verdict ends it. */
+  login?(connection: Connection, offers: Offers): Promise<Verdict | undefined>;
   /** Told of each connection, so that closing can end what is still being set up. */
   onConnection?(connection: Connection): void;
 }
@@ -42,6 +46,7 @@ async function attempt(
   const connection = await Connection.dial(host, options.timeouts.connect, options.from);
   if (!(connection instanceof Connection)) return none(deferred('4.4.1', connection.why), true);
   options.onConnection?.(connection);
+  if (options.implicitTls === true) return protect(connection, host, options, greet);
   const greeted = await greet(connection, options);
   if (greeted.kind === 'none') return give(connection, greeted);
   if (before !== undefined) {
@@ -57,8 +62,7 @@ async function withTls(
   offers: Offers,
   options: SessionOptions,
 ): Promise<Session | NoSession | Unprotected> {
-  const { timeouts, policy } = options;
-  const answer = await ask(connection, 'STARTTLS', timeouts.command);
+  const answer = await ask(connection, 'STARTTLS', options.timeouts.command);
   if (answer.kind === 'lost') return give(connection, none(deferred('4.4.2', answer.why), true));
   if (answer.reply.code !== 220) {
     const passing = answer.reply.code < 500; // RFC 3207 4: 454 is "not now"
@@ -68,6 +72,17 @@ async function withTls(
   if (connection.unread || connection.closed) {
     return give(connection, none(deferred('4.7.0', 'the server sent something between STARTTLS and TLS'), false));
   }
+  return protect(connection, host, options, hello);
+}
+
+/** Sets up TLS, judges the server, and says who we are, in whichever way comes `next`. */
+async function protect(
+  connection: Connection,
+  host: Host,
+  options: SessionOptions,
+  next: typeof hello,
+): Promise<Session | NoSession | Unprotected> {
+  const { timeouts, policy } = options;
   const kept = policy.judge === undefined ? options.sessions?.take(host) : undefined;
   const socket = await connection.startTls(policy.servername, timeouts.tls, kept?.ticket);
   if ('kind' in socket) return noHandshake(connection, host, options, socket.why);
@@ -77,16 +92,26 @@ async function withTls(
   const verified = kept !== undefined && socket.isSessionReused() ? kept.verified : verifiedText(socket);
   // Tickets come when the server likes, so before anything else is waited for.
   if (policy.judge === undefined) socket.on('session', (ticket) => options.sessions?.keep(host, ticket, verified));
-  const again = await hello(connection, options);
+  const again = await next(connection, options);
   if (again.kind === 'none') return give(connection, again);
   if (options.wish === 'required' && !again.offers.requireTls)
     return give(connection, notRequirable(connection, host, policy));
   const results = [resultOf(policy.report, distrust?.failure ?? policy.flaw ?? 'success', host, connection.from)];
-  return new Session(connection, host, again.offers, timeouts, {
-    text: tlsText(socket, policy, verified),
-    wish: options.wish,
-    results,
-  });
+  return ready(connection, host, again.offers, options, tlsText(socket, policy, verified), results);
+}
+
+async function ready(
+  connection: Connection,
+  host: Host,
+  offers: Offers,
+  { login, timeouts, wish }: SessionOptions,
+  text: string,
+  results: readonly TlsResult[],
+): Promise<Session | NoSession> {
+  const refused = await login?.(connection, offers);
+  return refused === undefined
+    ? new Session(connection, host, offers, timeouts, { text, wish, results })
+    : give(connection, none(refused, false));
 }
 
 /** What cannot be judged is not trusted. */
@@ -109,23 +134,20 @@ function noHandshake(
   return refusedBy(connection, host, { ...options, passing: true }, distrust);
 }
 
-function inClear(
+async function inClear(
   connection: Connection,
   host: Host,
   offers: Offers,
   options: SessionOptions & Passing,
   failure: TlsFailure,
   text: string,
-): Session | NoSession {
-  const { policy, wish, timeouts } = options;
+): Promise<Session | NoSession> {
+  const { policy } = options;
   if (policy.required) {
     return give(connection, refusedBy(connection, host, options, { failure, why: 'it does not offer TLS (STARTTLS)' }));
   }
-  return new Session(connection, host, offers, timeouts, {
-    text,
-    wish,
-    results: [resultOf(policy.report, failure, host, connection.from)],
-  });
+  const results = [resultOf(policy.report, failure, host, connection.from)];
+  return ready(connection, host, offers, options, text, results);
 }
 
 const REMEDIES: Partial<Record<TlsFailure, string>> = {

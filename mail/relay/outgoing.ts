@@ -1,4 +1,6 @@
 import { bodyHasher } from '../auth/dkim-body.ts';
+import { sealHeaders } from '../auth/arc-seal.ts';
+import type { ChainStatus } from '../auth/authentication.ts';
 import { signHeaders } from '../auth/dkim-sign.ts';
 import { LineCleaner } from './clean-lines.ts';
 import type { SigningKey } from './needs.ts';
@@ -21,18 +23,19 @@ const MOST_REPORTED = 64 * 1024;
 
 /**
  * Reads a message once, cleans its line ends, and signs it with the keys. `utf8` says that the sender asked for
- * SMTPUTF8; `now` is ms UTC. Rejects when the message cannot be read or signed: both mean "later".
+ * SMTPUTF8; `now` is ms UTC. With `arc`, what the chain of ARC seals so far is worth, one is added. Rejects when the message cannot be read or signed: both mean "later".
  */
 export async function prepare(
   source: Source,
   keys: readonly SigningKey[],
   utf8: boolean,
   now: number,
+  arc?: ChainStatus,
 ): Promise<Prepared> {
   const scan = new Scan();
   for await (const chunk of clean(source)) scan.take(chunk);
   const { header, complete } = scan.header();
-  const signatures = complete ? await signHeaders(header, scan.digest(), keys, now) : Buffer.alloc(0);
+  const signatures = complete ? await signed(header, scan.digest(), keys, now, arc) : Buffer.alloc(0);
   const kept = scan.kept;
   return {
     header,
@@ -41,6 +44,19 @@ export async function prepare(
     utf8Header: utf8 && has8Bit(header),
     chunks: () => (kept === undefined ? behind(signatures, clean(source)) : [signatures, ...kept]),
   };
+}
+
+/** All that is put in front of a message. The seal covers what comes from before us, our own signature stands apart. */
+async function signed(
+  header: Buffer,
+  bodyHash: Buffer,
+  keys: readonly SigningKey[],
+  now: number,
+  arc: ChainStatus | undefined,
+): Promise<Buffer> {
+  const made = [signHeaders(header, bodyHash, keys, now)];
+  if (arc !== undefined) made.unshift(sealHeaders(header, bodyHash, { keys, arc, now }));
+  return Buffer.concat(await Promise.all(made));
 }
 
 /** The header block of a message for a report, or what can be had of it: a report is sent even about a damaged message. */

@@ -1,11 +1,14 @@
 import type { Resolver } from '../dns/lookup.ts';
 import type { Log, Meter } from '../log.ts';
+import type { Address } from '../message/address.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { Connector } from './connector.ts';
+import type { DestinationRules } from './destination.ts';
 import type { OwnAddresses } from './families.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
-import type { Queue, SigningKey } from './needs.ts';
+import type { Queue, QueueItem, SigningKey } from './needs.ts';
 import { Sender } from './sender.ts';
+import { type RefusedLogin, type Smarthost, Smarthosts } from './smarthosts.ts';
 import { type FindTlsPolicy, noDemands } from './tls-policy/policy.ts';
 import { Worker } from './worker.ts';
 
@@ -14,6 +17,8 @@ export interface RelayOptions {
   resolver: Resolver;
   /** Keys that sign in the name of a domain; none for a domain that is not signed for. Rejecting means "later". */
   keys(domain: string): Promise<readonly SigningKey[]>;
+  /** The envelope sender on the wire of one row; without it that of its message. Rejecting leaves that too. */
+  returnPath?(item: QueueItem): Promise<Address | undefined>;
   /** Our name in EHLO and in reports; its keys sign what has the null reverse-path. */
   hostname: string;
   /** Port of mail exchangers: 25, except in tests. */
@@ -24,6 +29,8 @@ export interface RelayOptions {
   isOurName?(host: string): boolean;
   /** Whether this box itself listens there. */
   isOurAddress(ip: string, port: number): boolean;
+  /** A smarthost by the number that {@link Way} names; undefined: it is there no more. Rejecting means "later". */
+  smarthost?(id: number): Promise<Smarthost | undefined>;
   /** Our name in EHLO when it is not {@link hostname}: the one that the outgoing address leads back to. */
   ehlo?: string | undefined;
   /** Our addresses, where it matters which of them mail leaves from. */
@@ -41,6 +48,8 @@ export interface RelayOptions {
 export interface Relay {
   /** Finishes what is on the wire, within a bound, and takes on nothing new. */
   close(): Promise<void>;
+  /** Smarthosts that refuse their login now, for people to see. */
+  refusedLogins(): RefusedLogin[];
 }
 
 /** Starts to send what the queue holds. Everything that leaves this box by SMTP leaves here. */
@@ -49,15 +58,16 @@ export function startRelay(options: RelayOptions): Relay {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? Math.random;
   const limits = { ...RELAY_LIMITS, ...options.limits };
+  const rules: DestinationRules = {
+    resolver,
+    random,
+    port: options.outboundPort,
+    allowPrivate: (ip, port) => options.allowPrivate(ip, port),
+    isOurName: (host) => host === hostname || (options.isOurName?.(host) ?? false),
+    isOurAddress: (ip, port) => options.isOurAddress(ip, port),
+  };
   const connector = new Connector({
-    rules: {
-      resolver,
-      random,
-      port: options.outboundPort,
-      allowPrivate: (ip, port) => options.allowPrivate(ip, port),
-      isOurName: (host) => host === hostname || (options.isOurName?.(host) ?? false),
-      isOurAddress: (ip, port) => options.isOurAddress(ip, port),
-    },
+    rules,
     hostname: options.ehlo ?? hostname,
     from: options.from,
     limits,
@@ -65,6 +75,27 @@ export function startRelay(options: RelayOptions): Relay {
     meter,
     tlsPolicy: options.tlsPolicy ?? ((domain) => Promise.resolve(noDemands(domain))),
   });
-  const sender = new Sender({ queue, connector, keys: (domain) => options.keys(domain), hostname, clock, random, log });
-  return new Worker({ queue, sender, connector, limits, clock, random, log, meter });
+  const find = async (id: number): Promise<Smarthost | undefined> => options.smarthost?.(id);
+  const smarthosts = new Smarthosts({
+    find,
+    rules,
+    hostname: options.ehlo ?? hostname,
+    from: options.from,
+    limits,
+    clock,
+    log,
+    meter,
+  });
+  const keys = (domain: string): Promise<readonly SigningKey[]> => options.keys(domain);
+  const returnPath = async (item: QueueItem): Promise<Address | undefined> =>
+    options.returnPath === undefined ? item.sender : options.returnPath(item);
+  const sender = new Sender({ queue, connector, smarthosts, keys, returnPath, hostname, clock, random, log });
+  const connections = {
+    destroy(): void {
+      connector.destroy();
+      smarthosts.destroy();
+    },
+  };
+  const worker = new Worker({ queue, sender, connector: connections, limits, clock, random, log, meter });
+  return { close: () => worker.close(), refusedLogins: () => smarthosts.refused() };
 }

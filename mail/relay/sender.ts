@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { Address } from '../message/address.ts';
 import { firstField, readFields } from '../message/header.ts';
 import type { TlsResult } from '../store/tls-result.ts';
 import { composeReports, reportKind, type Attempted } from './bounce.ts';
@@ -7,16 +8,21 @@ import type { Connector, Wanted } from './connector.ts';
 import type { Host } from './destination.ts';
 import { slices, type Group } from './groups.ts';
 import type { AttemptResult, BounceMessage, Queue, QueueItem, SigningKey } from './needs.ts';
+import { failOver } from './fail-over.ts';
 import { prepare, readHeader, type Prepared } from './outgoing.ts';
 import { Session } from './session.ts';
 import { restAtOnce, settle } from './settle.ts';
+import type { Smarthosts } from './smarthosts.ts';
 import { deferred, type Verdict } from './verdict.ts';
 
 export interface SenderOptions {
   queue: Queue;
   connector: Connector;
+  smarthosts: Smarthosts;
   /** Keys that sign for a domain; none for a domain that is not signed for. Rejecting means "later". */
   keys(domain: string): Promise<readonly SigningKey[]>;
+  /** The envelope sender on the wire of one row. Rejecting leaves that of its message. */
+  returnPath(item: QueueItem): Promise<Address | undefined>;
   hostname: string;
   clock: Clock;
   random: () => number;
@@ -48,7 +54,8 @@ export class Sender {
 
   /** Tries a group that has been begun. Never rejects. */
   async send(group: Group, reuse: Session | undefined): Promise<Sent> {
-    const [{ domain, requireTls = false }] = group;
+    const [{ domain, way, requireTls = false }] = group;
+    const { connector, smarthosts } = this.#options;
     const wanted: Wanted = { requireTls, waivesTls: () => this.#waivesTls(group[0]) };
     const tlsResults: TlsResult[] = [];
     let session = reuse;
@@ -58,7 +65,9 @@ export class Sender {
     }
     for (;;) {
       if (session === undefined) {
-        const opened = await this.#options.connector.connect(domain, wanted);
+        const opened = await (way.via === undefined
+          ? connector.connect(domain, wanted)
+          : smarthosts.connect(way.via, requireTls ? 'required' : 'policy'));
         tlsResults.push(...(opened instanceof Session ? opened.tlsResults.splice(0) : opened.tlsResults));
         if (!(opened instanceof Session)) {
           return withTlsResults(await this.#ended(group, opened.verdict, opened.host), tlsResults);
@@ -94,8 +103,14 @@ export class Sender {
       return { ...sent, session, trouble: false };
     }
     const attempted: Attempted[] = [];
-    for (const part of slices(group, session.offers.rcptMax)) {
-      const [{ sender, envid, ret, requireTls }] = part;
+    for (const { part, sender } of await this.#transactions(group, session.offers.rcptMax)) {
+      if (!session.usable && attempted.some(({ result }) => result.outcome === 'delivered')) {
+        // The server took some and closed: the others come at once over another connection, as they would have together.
+        const late = this.untried(part, 'the server closed the connection after the messages before this one');
+        attempted.push(...late.map((result, at) => ({ item: part[at] as QueueItem, result, dsnPassedOn: false })));
+        continue;
+      }
+      const [{ envid, ret, requireTls }] = part;
       const recipients = part.map(({ recipient, notify, orcpt }) => ({ address: recipient, notify, orcpt }));
       const { verdicts, untouched } = await session.transact({ sender, envid, ret, requireTls, recipients, message });
       if (session.fault !== undefined) this.#unreadable(session.fault, part[0]);
@@ -103,14 +118,39 @@ export class Sender {
       if (untouched && !first && attempted.length === 0) return 'untouched';
       attempted.push(...this.#settleAll(part, verdicts, session.host, session.tls, session.offers.dsn));
     }
-    return this.#judged(session, attempted, message.header);
+    const rest = restAtOnce(
+      attempted.map(({ result }) => result),
+      this.#options.clock.now(),
+    );
+    const ended = attempted.map((one, at) => ({ ...one, result: rest[at] ?? one.result }));
+    return this.#judged(session, ended, message.header);
+  }
+
+  /** A transaction has one envelope sender: rows with one of their own go each in a transaction of its own. */
+  async #transactions(group: Group, most: number): Promise<{ part: Group; sender: Address | undefined }[]> {
+    const { log } = this.#options;
+    const senders = await Promise.all(
+      group.map((item) =>
+        this.#options.returnPath(item).catch((error: unknown) => {
+          log.error({ err: error, trace: item.trace }, 'a report about this message will not be matched');
+          return item.sender;
+        }),
+      ),
+    );
+    if (senders.every((sender, at) => sender === group[at]?.sender)) {
+      return slices(group, most).map((part) => ({ part, sender: part[0].sender }));
+    }
+    return group.map((item, at) => ({ part: [item], sender: senders[at] }));
   }
 
   #judged(session: Session, attempted: readonly Attempted[], header: Buffer): Sent {
     const { connector, hostname, clock } = this.#options;
     const broken = !session.usable;
-    if (broken && attempted.some(({ result }) => result.status === '4.4.2')) connector.hosts.doubtful(session.host);
-    else connector.hosts.works(session.host);
+    // A smarthost says nothing about the receivers' own servers.
+    if (attempted[0]?.item.way.via === undefined) {
+      if (broken && attempted.some(({ result }) => result.status === '4.4.2')) connector.hosts.doubtful(session.host);
+      else connector.hosts.works(session.host);
+    }
     if (broken) session.destroy();
     return {
       session: broken ? undefined : session,
@@ -123,7 +163,7 @@ export class Sender {
   async #ended(group: Group, verdict: Verdict, host: Host | undefined): Promise<Sent> {
     const { hostname, clock, queue } = this.#options;
     const verdicts = group.map(() => verdict);
-    const attempted = this.#settleAll(group, verdicts, host, '', false);
+    const attempted = this.#settleAll(group, verdicts, host, '', false, 'connecting');
     const told = attempted.some((one) => reportKind(one) !== undefined);
     const header = told ? await readHeader(() => queue.content(group[0].message)) : Buffer.alloc(0);
     return {
@@ -140,13 +180,21 @@ export class Sender {
     host: Host | undefined,
     tls: string,
     dsnPassedOn: boolean,
+    tried: 'connecting' | 'sending' = 'sending',
   ): Attempted[] {
     const { clock, random } = this.#options;
     const now = clock.now();
     const settled = group.map((item, at) =>
       settle(item, verdicts[at] ?? deferred('4.5.0', 'no answer'), { host, tls, now, random }),
     );
-    return restAtOnce(settled, now).map((result, at) => ({ item: group[at] as QueueItem, result, dsnPassedOn }));
+    const how = {
+      turnedAway: tried === 'connecting' && host !== undefined,
+      cutOff: this.#options.connector.hosts.cutOff,
+    };
+    return settled.map((result, at) => {
+      const item = group[at] as QueueItem;
+      return { item, result: failOver(item, result, how), dsnPassedOn };
+    });
   }
 
   async #message(item: QueueItem): Promise<Prepared | undefined> {
@@ -176,7 +224,7 @@ export class Sender {
   async #prepare(item: QueueItem, domains: readonly string[]): Promise<Prepared> {
     const { queue, clock } = this.#options;
     const found = (await Promise.all(domains.map((domain) => this.#options.keys(domain)))).flat();
-    return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now());
+    return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now(), item.arc);
   }
 }
 

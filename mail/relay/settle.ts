@@ -49,13 +49,14 @@ function givenUp(result: AttemptResult, item: QueueItem): AttemptResult {
 
 /**
  * RFC 5321 4.5.3.1.10: "too many recipients" after some were taken means that the rest come at once in a message of
- * their own, not at the next attempt.
+ * their own, not at the next attempt; so does a connection that has had enough of us after some.
  */
 export function restAtOnce(results: readonly AttemptResult[], now: number): AttemptResult[] {
   if (!results.some((result) => result.outcome === 'delivered')) return [...results];
-  return results.map((result) => (isTooMany(result) ? { ...result, nextAt: now } : result));
+  return results.map((result) => (isEnough(result) ? { ...result, nextAt: now } : result));
 }
 
-function isTooMany({ outcome, code, status }: AttemptResult): boolean {
-  return outcome === 'deferred' && (code === 452 || code === 552) && (status === '4.5.3' || status === '4.0.0');
+function isEnough({ outcome, code, status }: AttemptResult): boolean {
+  if (outcome !== 'deferred') return false;
+  return code === 421 || ((code === 452 || code === 552) && (status === '4.5.3' || status === '4.0.0'));
 }

@@ -1,24 +1,21 @@
-import { formatAddress, parseAddress } from '../message/address.ts';
+import { isStatus } from '../auth/authentication.ts';
+import { resultsServer, withoutResultsOf } from '../auth/forged-results.ts';
+import { parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { indexMessage } from '../message/indexer.ts';
-import { deliverTo, deliveryTrace } from '../delivery/deliver.ts';
-import { routeOutward } from '../delivery/route.ts';
+import { deliverTo } from '../delivery/deliver.ts';
+import { ownReport } from '../delivery/own-report.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
-import {
-  type AttemptEnd,
-  beginAttempts,
-  dueRows,
-  endAttempt,
-  markDelayTold,
-  nextDue,
-  type QueueRow,
-} from '../store/queue.ts';
+import { type AttemptEnd, beginAttempts, endAttempt, markDelayTold } from '../store/queue.ts';
+import { type OutboundRoute, outboundRoutes } from '../store/outbound-route.ts';
+import { type DueRow, dueRows, nextDue } from '../store/queue-look.ts';
 import type { MailStore } from '../store/store.ts';
 import { noteTlsResults } from '../store/tls-result.ts';
-import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
+import type { AttemptResult, BounceMessage, Look, Queue, QueueItem } from './needs.ts';
 import { LONGEST_WAIT } from './schedule.ts';
+import { chooseWay } from './ways.ts';
 
 const CHUNK = 64 * 1024;
 const TOGETHER = 50;
@@ -40,8 +37,8 @@ export const finishAttempts = command(
   ): Promise<void> => {
     for (const { about, kind, outgoing } of input.bounces) {
       // The row may be gone or told of: cancelled meanwhile, or this is the second run of the same result.
-      const row = await tx.get<{ trace: string; delay_told: number }>(
-        'SELECT s.trace, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
+      const row = await tx.get<{ trace: string; tenant: number; account_id: number | null; delay_told: number }>(
+        'SELECT s.trace, s.tenant, s.account_id, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
         about[0] ?? -1,
       );
       if (row === undefined || (kind === 'delay' && row.delay_told === 1)) continue;
@@ -49,7 +46,7 @@ export const finishAttempts = command(
       if (to !== undefined) await send(tx, outgoing, stamp);
       const detail =
         to === undefined ? { kind, because: 'its sender is not here any more' } : { kind, to, as: outgoing.trace };
-      await note(tx, row.trace, 'bounced', null, detail, stamp);
+      await note(tx, row.trace, 'bounced', row.account_id, detail, stamp, { tenant: row.tenant });
       if (kind === 'delay') await markDelayTold(tx, about);
     }
     for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
@@ -73,10 +70,23 @@ async function keepHere(tx: Write, { row: id, index }: Fallback, stamp: Stamp): 
      WHERE q.id = ?`,
     id,
   );
-  if (row === undefined) return;
+  if (row === undefined || (await hasIt(tx, row))) return;
   const trace = Buffer.from(`X-Mailstead-Not-Forwarded: ${row.recipient}\r\n`).toString('latin1');
-  await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
-  await note(tx, row.trace, 'kept', row.account, { to: row.recipient }, stamp);
+  const email = await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
+  const told = { from: row.sender, to: row.recipient, email };
+  await note(tx, row.trace, 'kept', row.account, told, stamp, { messageId: index.messageId });
+}
+
+/** One copy is meant, however many destinations fail; also when it has been thrown away meanwhile. */
+async function hasIt(tx: Write, row: { account: number; blob: number; trace: string }): Promise<boolean> {
+  const there = await tx.get(
+    `SELECT 1 AS there FROM email WHERE blob_id = ?1 AND account_id = ?2
+     UNION ALL SELECT 1 FROM journal WHERE trace = ?3 AND event = 'kept' AND account_id = ?2 LIMIT 1`,
+    row.blob,
+    row.account,
+    row.trace,
+  );
+  return there !== undefined;
 }
 
 /** Of these rows those with a mailbox to fall back to. */
@@ -100,10 +110,15 @@ export const submissionBlob = query(
     ),
 );
 
+/** A look for each of many messages that come at once would cost more than all of them. */
+const BURST_MS = 10;
+
 export interface StoreQueueOptions {
   store: MailStore;
   /** Why bounces for elsewhere may not go out now; null lets them go. */
   hold: string | null;
+  /** When the box's own smarthost is used; undefined: there is none. */
+  smarthost?: 'always' | 'failover' | undefined;
   traceId(): string;
 }
 
@@ -111,14 +126,18 @@ export interface StoreQueueOptions {
 export class StoreQueue implements Queue {
   readonly #options: StoreQueueOptions;
   readonly #listeners = new Set<() => void>();
+  #toldAt = -Infinity;
+  #telling: NodeJS.Timeout | undefined;
 
   constructor(options: StoreQueueOptions) {
     this.#options = options;
   }
 
-  async due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]> {
-    const rows = await this.#options.store.read(dueRows, { now, limit, busy, horizon: now + LONGEST_WAIT });
-    return rows.map(toItem);
+  async due(look: Look): Promise<{ items: QueueItem[]; next: number | undefined }> {
+    const { rows, next } = await this.#options.store.read(dueRows, { ...look, horizon: look.now + LONGEST_WAIT });
+    const tenants = [...new Set(rows.map((row) => row.tenant))];
+    const routes = tenants.length === 0 ? [] : await this.#options.store.read(outboundRoutes, { tenants });
+    return { items: rows.map((row) => toItem(row, routes, this.#options.smarthost)), next };
   }
 
   nextDue(): Promise<number | undefined> {
@@ -147,8 +166,14 @@ export class StoreQueue implements Queue {
     const found = await this.#options.store.read(submissionBlob, { id: message });
     if (found === undefined) throw new Error(`submission ${message} is not there`);
     if (found.prefix !== '') yield Buffer.from(found.prefix, 'latin1');
-    for (let at = 0; at < found.size; at += CHUNK) {
-      yield await this.#options.store.blob(found.blob, at, Math.min(CHUNK, found.size - at));
+    const octets = this.#octets(found);
+    const authserv = resultsServer(found.prefix);
+    yield* authserv === undefined ? octets : withoutResultsOf(authserv, octets);
+  }
+
+  async *#octets({ blob, size }: { blob: number; size: number }): AsyncIterable<Buffer> {
+    for (let at = 0; at < size; at += CHUNK) {
+      yield await this.#options.store.blob(blob, at, Math.min(CHUNK, size - at));
     }
   }
 
@@ -157,8 +182,17 @@ export class StoreQueue implements Queue {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Something was queued, released or asked to be tried now. */
+  /** Something was queued, released or asked to be tried now. The first time is told at once, a burst then together. */
   changed(): void {
+    if (this.#telling !== undefined) return;
+    const wait = this.#toldAt + BURST_MS - performance.now();
+    if (wait <= 0) this.#tell();
+    else this.#telling = setTimeout(() => this.#tell(), wait).unref();
+  }
+
+  #tell(): void {
+    this.#telling = undefined;
+    this.#toldAt = performance.now();
     for (const listener of this.#listeners) listener();
   }
 
@@ -174,44 +208,27 @@ export class StoreQueue implements Queue {
 
   async #prepare(bounce: BounceMessage): Promise<PreparedBounce> {
     const { store, hold } = this.#options;
-    const to = formatAddress(bounce.recipient);
-    const where = await routeOutward(store, bounce.recipient);
-    // Also into a full mailbox: there is nobody else to tell.
-    const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
-    const data = Uint8Array.from(bounce.bytes);
-    const outgoing: Outgoing = {
-      trace: this.#options.traceId(),
-      account: null,
-      tenant: 0,
-      sender: '',
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [],
-      here: account === undefined ? [] : [{ account, to, trace: deliveryTrace('', to) }],
-      elsewhere:
-        where.kind === 'elsewhere'
-          ? [{ recipient: to, domain: bounce.recipient.domain, notify: 'NEVER', orcpt: '' }]
-          : [],
-      hold,
-      data,
-      file: null,
-      index: indexMessage(data),
-    };
+    const trace = this.#options.traceId();
+    const outgoing = await ownReport(store, { to: bounce.recipient, bytes: bounce.bytes, trace, hold });
     return { about: bounce.about, kind: bounce.kind, outgoing };
   }
 }
 
-function toItem(row: QueueRow): QueueItem {
+function toItem(row: DueRow, routes: readonly OutboundRoute[], box: 'always' | 'failover' | undefined): QueueItem {
+  const sender = row.sender === '' ? undefined : parseAddress(row.sender);
+  const { tenant, domain, route } = row;
   return {
     id: row.id,
     trace: row.trace,
     message: row.submission_id,
-    sender: row.sender === '' ? undefined : parseAddress(row.sender),
+    sender,
     // It was a parsed address when it was queued; one that is none any more fails at its destination, alone.
     recipient: parseAddress(row.recipient) ?? { local: row.recipient, domain: row.domain },
     domain: row.domain,
+    tenant: row.tenant,
+    owner: row.owner,
+    lane: row.lane_id,
+    way: chooseWay({ tenant, sender: sender?.domain ?? '', domain, route }, routes, box),
     attempts: row.attempts,
     queuedAt: row.created_at,
     nextAt: row.next_at,
@@ -224,6 +241,7 @@ function toItem(row: QueueRow): QueueItem {
     requireTls: row.require_tls === 1,
     size: row.size,
     delayTold: row.delay_told === 1,
+    ...(isStatus(row.arc) && { arc: row.arc }),
     ...(row.sign_as !== '' && { signAs: row.sign_as.split(' ') }),
   };
 }

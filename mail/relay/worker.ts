@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log, Meter } from '../log.ts';
+import { formatAddress } from '../message/address.ts';
 import type { Clock } from './clock.ts';
-import type { Connector } from './connector.ts';
 import { groupRows, type Group } from './groups.ts';
+import { Holdings } from './holdings.ts';
 import { Lane } from './lane.ts';
 import type { RelayLimits } from './limits.ts';
 import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
@@ -15,7 +17,8 @@ import { triedWith } from './settle.ts';
 export interface WorkerOptions {
   queue: Queue;
   sender: Sender;
-  connector: Connector;
+  /** Ends every connection, also those still to come. */
+  connector: { destroy(): void };
   limits: RelayLimits;
   clock: Clock;
   random: () => number;
@@ -28,8 +31,8 @@ const LONGEST_SLEEP = 60_000;
 const SHORTEST_SLEEP = 1000;
 /** After the store has failed. */
 const PAUSE = 5000;
-/** Rows held in memory and not begun. */
-const MOST_HELD = 10_000;
+/** A message that took longer, ms, speaks against more connections to where it went. */
+const SLOW = 5000;
 
 /**
  * Takes due rows from the queue and sees each to a recorded result. Every destination is a lane with connections of its
@@ -40,8 +43,7 @@ export class Worker {
   readonly #lanes = new Map<string, Lane>();
   readonly #places: Places;
   readonly #recorder: Recorder;
-  /** Rows that are in memory, so that none is taken twice. */
-  readonly #held = new Set<number>();
+  readonly #holdings = new Holdings();
   readonly #running = new Set<Promise<void>>();
   readonly #stopListening: () => void;
   #pulling: Promise<void> | undefined;
@@ -93,26 +95,14 @@ export class Worker {
 
   /** Takes rows until there are no more, and answers how long to sleep then, ms. */
   async #pull(): Promise<number> {
-    const { queue, clock, limits, log } = this.#options;
+    const { queue, clock, log } = this.#options;
     // Also when nothing more can be taken: or one wake-up that came meanwhile would be answered for ever, in one turn.
     this.#pullAgain = false;
     const pause = this.#pausedUntil - clock.monotonic();
     if (pause > 0) return pause;
     try {
-      for (let more = true; more && !this.#closing && this.#held.size < MOST_HELD;) {
-        this.#pullAgain = false;
-        const busy = [...this.#lanes.values()].filter((lane) => lane.waiting.length > 0);
-        for (const lane of busy) lane.more = true;
-        const rows = await queue.due(
-          clock.now(),
-          limits.batch,
-          busy.map((lane) => lane.domain),
-        );
-        const fresh = rows.filter((row) => !this.#held.has(row.id));
-        this.#takeOn(fresh);
-        // A whole batch of one destination may hide rows of others behind it.
-        more = rows.length >= limits.batch && fresh.length > 0;
-      }
+      do this.#pullAgain = false;
+      while (await this.#round());
       const next = await queue.nextDue();
       const wait = next === undefined ? LONGEST_SLEEP : next - clock.now();
       return Math.min(LONGEST_SLEEP, Math.max(SHORTEST_SLEEP, wait));
@@ -122,21 +112,39 @@ export class Worker {
     }
   }
 
+  /** Looks once at every sender. True when something was taken: there may be more behind it. */
+  async #round(): Promise<boolean> {
+    const { queue, clock, limits } = this.#options;
+    let taken = 0;
+    let after: number | undefined;
+    do {
+      const look = { now: clock.now(), limit: limits.batch, ...this.#holdings.left(clock.monotonic()), after };
+      const { items, next } = await queue.due(look);
+      const fresh = items.filter((row) => !this.#holdings.has(row));
+      this.#takeOn(fresh);
+      taken += fresh.length;
+      after = next;
+      // A look is short; many of them one after the other would not be.
+      if (after !== undefined || fresh.length > 0) await nextTurn();
+    } while (after !== undefined && !this.#closing);
+    return taken > 0 && !this.#closing;
+  }
+
   #takeOn(rows: readonly QueueItem[]): void {
     const touched = new Set<Lane>();
-    for (const row of rows) this.#held.add(row.id);
+    for (const row of rows) this.#holdings.take(row);
     for (const group of groupRows(rows)) {
-      const lane = this.#lane(group[0].domain);
+      const lane = this.#lane(laneName(group[0]));
       lane.waiting.push(group);
       touched.add(lane);
     }
     for (const lane of touched) this.#staff(lane);
-    this.#options.meter.gauge('relay_waiting', this.#held.size);
+    this.#options.meter.gauge('relay_waiting', this.#holdings.size);
   }
 
-  #lane(domain: string): Lane {
-    let lane = this.#lanes.get(domain);
-    if (lane === undefined) this.#lanes.set(domain, (lane = new Lane(domain, this.#options.limits.perDestination)));
+  #lane(name: string): Lane {
+    let lane = this.#lanes.get(name);
+    if (lane === undefined) this.#lanes.set(name, (lane = new Lane(name, this.#options.limits.perDestination)));
     return lane;
   }
 
@@ -164,25 +172,27 @@ export class Worker {
   /** One connection's life: group after group until there is nothing more to do. `hungry` counts it on entry. */
   async #run(lane: Lane): Promise<void> {
     let session: Session | undefined;
+    const since = this.#options.clock.monotonic();
     try {
       for (let group = await this.#next(lane, session); group !== undefined; group = await this.#next(lane, session)) {
         session = await this.#send(lane, group, session);
-        if (this.#places.shouldYield(lane, session?.count ?? Infinity)) break;
+        const held = this.#options.clock.monotonic() - since;
+        if (this.#places.shouldYield(lane, session?.count ?? Infinity, held)) break;
         lane.hungry += 1;
       }
     } catch (error) {
-      this.#options.log.error({ err: error, domain: lane.domain }, 'sending failed for a reason of our own');
+      this.#options.log.error({ err: error, destination: lane.name }, 'sending failed for a reason of our own');
     }
     session?.quit();
     lane.connections -= 1;
     this.#places.give(lane);
-    for (const waiting of this.#places.waiting()) this.#staff(waiting);
+    for (let other = this.#places.next(); other !== undefined; other = this.#places.next()) this.#staff(other);
     this.#staff(lane);
-    if (lane.empty && !lane.more) this.#forget(lane);
+    if (lane.empty) this.#forget(lane);
   }
 
   #forget(lane: Lane): void {
-    this.#lanes.delete(lane.domain);
+    this.#lanes.delete(lane.name);
     this.#places.forget(lane);
   }
 
@@ -199,7 +209,7 @@ export class Worker {
         await this.#begin(lane);
       } else {
         lane.hungry -= 1;
-        if (session?.usable !== true) return undefined;
+        if (session?.usable !== true || this.#places.areWanted()) return undefined;
         const { clock, limits } = this.#options;
         if (!(await lane.idle((end) => clock.after(limits.idle, end)))) return undefined;
       }
@@ -212,7 +222,7 @@ export class Worker {
    */
   #begin(lane: Lane): Promise<void> {
     if (lane.beginning !== undefined) return lane.beginning;
-    const groups = lane.waiting.splice(0, 2 * Math.max(1, lane.connections));
+    const groups = lane.waiting.take(2 * Math.max(1, lane.connections));
     if (groups.length === 0) return Promise.resolve();
     lane.beginning = this.#beginGroups(lane, groups).finally(() => {
       lane.beginning = undefined;
@@ -226,15 +236,13 @@ export class Worker {
     const rows = groups.flat();
     try {
       const begun = new Set(await queue.begin(rows.map((row) => ({ id: row.id, nextAt: retryAt(row, now, random) }))));
-      for (const row of rows) if (!begun.has(row.id)) this.#held.delete(row.id); // canceled or held meanwhile
+      for (const row of rows) if (!begun.has(row.id)) this.#holdings.release(row); // canceled or held meanwhile
       lane.ready.push(...groupRows(rows.filter((row) => begun.has(row.id))));
     } catch (error) {
-      for (const row of rows) this.#held.delete(row.id);
+      for (const row of rows) this.#holdings.release(row);
       this.#pause(error);
     }
-    if (lane.waiting.length > 0 || !lane.more) return;
-    lane.more = false;
-    this.pull();
+    if (this.#holdings.begun(rows, clock.monotonic())) this.pull();
   }
 
   /** A full disk refuses every destination alike: one line tells of it, and the next look is a while away. */
@@ -249,12 +257,13 @@ export class Worker {
   async #send(lane: Lane, group: Group, session: Session | undefined): Promise<Session | undefined> {
     const usable = session?.usable === true ? session : undefined;
     if (usable === undefined) session?.destroy(); // one that talks unasked would stay open for as long as it likes
+    const since = this.#options.clock.monotonic();
     const sent = await this.#options.sender.send(group, usable).catch((error: unknown) => {
       // They come back at the time that they were begun with.
-      for (const row of group) this.#held.delete(row.id);
+      for (const row of group) this.#holdings.release(row);
       throw error;
     });
-    this.#learn(lane, sent.trouble);
+    this.#learn(lane, sent.trouble, this.#options.clock.monotonic() - since > SLOW);
     this.#record(group, sent.results, sent.bounces);
     await this.#recorder.crowded;
     if (sent.session === undefined || sent.session.count < this.#options.limits.messagesPerConnection)
@@ -263,9 +272,10 @@ export class Worker {
     return undefined;
   }
 
-  #learn(lane: Lane, trouble: boolean): void {
-    if (trouble) {
-      lane.shrink();
+  #learn(lane: Lane, trouble: boolean, slow: boolean): void {
+    if (trouble || slow) {
+      if (trouble) lane.shrink();
+      else lane.slacken();
       this.#places.disprove(lane);
       return;
     }
@@ -280,13 +290,17 @@ export class Worker {
       const { id: _id, ...said } = result;
       const row = group[at];
       meter.count('relay_attempts_total', { outcome: result.outcome });
+      if (row !== undefined && result.outcome !== 'deferred') {
+        meter.observe('relay_queued_seconds', (result.at - row.queuedAt) / 1000, { outcome: result.outcome });
+      }
       log.info({ trace: row?.trace, attempt: (row?.attempts ?? 0) + 1, ...said }, `relay: ${result.outcome}`);
     }
     for (const bounce of bounces) meter.count('relay_reports_total', { kind: bounce.kind });
     const now = this.#options.clock.now();
     const atOnce = results.some((result) => result.outcome === 'deferred' && result.nextAt <= now);
-    this.#recorder.add(results, bounces, () => {
-      for (const row of group) this.#held.delete(row.id);
+    const named = results.map((result, at) => ({ ...result, ...namesOf(group[at]) }));
+    this.#recorder.add(named, bounces, () => {
+      for (const row of group) this.#holdings.release(row);
       if (atOnce) this.pull();
     });
   }
@@ -294,6 +308,16 @@ export class Worker {
   #giveBack(group: Group): void {
     this.#record(group, this.#options.sender.untried(group, 'this server was stopped before it could try'), []);
   }
+}
+
+/** Whose result it is, also when the row was cancelled meanwhile. */
+function namesOf(row: QueueItem | undefined): { trace: string; to: string } | undefined {
+  return row && { trace: row.trace, to: formatAddress(row.recipient) };
+}
+
+/** What shares connections: one destination, or all that leaves by one smarthost. */
+function laneName({ domain, way }: QueueItem): string {
+  return way.via === undefined ? domain : `smarthost ${way.via}`;
 }
 
 /** When a row is due if this attempt never reports back. */

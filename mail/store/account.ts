@@ -1,17 +1,6 @@
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
+import { insertCredential, type NewCredential } from './credential.ts';
 import { addFirstMailboxes } from './mailbox.ts';
-
-/** A credential before it has a row. `sealed` is the password, bound to `credential` and `ref`. */
-export interface NewCredential {
-  ref: string;
-  kind: 'mailbox' | 'app';
-  name: string;
-  scopes: readonly string[];
-  storedKey: Uint8Array;
-  serverKey: Uint8Array;
-  sealed: Uint8Array | null;
-  expiresAt: number | null;
-}
 
 export type AddAccountResult = { kind: 'added'; account: number } | { kind: 'address-taken' } | { kind: 'no-domain' };
 
@@ -55,53 +44,6 @@ export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp):
 }
 
 export const addAccount = command('add-account', insertAccount);
-
-async function insertCredential(tx: Write, account: number, credential: NewCredential, now: number): Promise<number> {
-  const { id } = await tx.run(
-    `INSERT INTO credential (ref, account_id, kind, name, scopes, stored_key, server_key, sealed, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    credential.ref,
-    account,
-    credential.kind,
-    credential.name,
-    credential.scopes.join(' '),
-    credential.storedKey,
-    credential.serverKey,
-    credential.sealed,
-    now,
-    credential.expiresAt,
-  );
-  return id;
-}
-
-export type PasswordSet =
-  /** The credential rows that no longer hold, whose sessions must end. */
-  { kind: 'set'; old: number[] } | { kind: 'missing' };
-
-/** Replaces the account's own password. */
-export const setPassword = command(
-  'set-password',
-  async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<PasswordSet> => {
-    const account = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state <> 2', input.account);
-    if (account === undefined) return { kind: 'missing' };
-    const old = await tx.all<{ id: number }>(
-      `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
-      input.account,
-    );
-    await insertCredential(tx, input.account, input.credential, stamp.now);
-    return { kind: 'set', old: old.map((row) => row.id) };
-  },
-);
-
-/** Notes when credentials were last used; written in bulk every half minute. */
-export const stampCredentials = command(
-  'stamp-credentials',
-  async (tx, input: { used: readonly (readonly [credential: number, at: number])[] }): Promise<void> => {
-    for (const [credential, at] of input.used) {
-      await tx.run('UPDATE credential SET last_used_at = ? WHERE id = ?', at, credential);
-    }
-  },
-);
 
 export interface AccountInfo {
   id: number;
@@ -182,50 +124,6 @@ export const accountByKey = query(
   },
 );
 
-export interface LoginRow {
-  account: number;
-  address: string;
-  salt: Uint8Array;
-  iterations: number;
-  credentials: {
-    id: number;
-    storedKey: Uint8Array;
-    serverKey: Uint8Array;
-    scopes: string[];
-    expiresAt: number | null;
-  }[];
-}
-
-/** What a login is checked against: the account whose own address this is; the one of a proved domain goes first. */
-export const findLogin = query('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
-  const account = await rx.get<{ id: number; address: string; salt: Uint8Array; iterations: number }>(
-    `SELECT a.id, a.address, a.salt, a.iterations FROM address d JOIN account a ON a.id = d.account_id
-     JOIN domain o ON o.id = d.domain_id WHERE d.key = ? AND a.state = 1 ORDER BY o.state DESC, o.id LIMIT 1`,
-    input.key,
-  );
-  if (account === undefined) return undefined;
-  const rows = await rx.all<{
-    id: number;
-    stored_key: Uint8Array;
-    server_key: Uint8Array;
-    scopes: string;
-    expires_at: number | null;
-  }>('SELECT id, stored_key, server_key, scopes, expires_at FROM credential WHERE account_id = ?', account.id);
-  return {
-    account: account.id,
-    address: account.address,
-    salt: account.salt,
-    iterations: account.iterations,
-    credentials: rows.map((row) => ({
-      id: row.id,
-      storedKey: row.stored_key,
-      serverKey: row.server_key,
-      scopes: row.scopes.split(' '),
-      expiresAt: row.expires_at,
-    })),
-  };
-});
-
 /**
  * Whether the account may write mail from one of these forms of an address: it is its own, on a verified domain whose
  * sending is not paused.
@@ -254,6 +152,8 @@ export interface RouteFacts {
   full: boolean;
   /** Mail for it goes on to other addresses. */
   forwards: boolean;
+  /** So it is meant, but none of these forwards passes anything on for now. */
+  waits: boolean;
 }
 
 /** What is known of a recipient address; `keys` are its forms from most to least exact. */
@@ -266,7 +166,9 @@ export const routeFacts = query(
     );
     if (domain === undefined) return { domain: 'none', ...NOBODY };
     if (domain.state !== 1) return { domain: 'unverified', ...NOBODY };
-    const forwards = await anyForward(rx, domain.id, input.keys);
+    const found = await findForwards(rx, domain.id, input.keys);
+    const forwards = found !== 'none';
+    const waits = found === 'waiting';
     let account: number | null = null;
     for (const key of input.keys) {
       const row = await rx.get<{ account_id: number | null }>(
@@ -278,23 +180,27 @@ export const routeFacts = query(
       if (account !== null) break;
     }
     if (account === null && !forwards && input.postmaster) account = await postmasterOf(rx, domain);
-    if (account === null) return { domain: 'verified', ...NOBODY, forwards };
+    if (account === null) return { domain: 'verified', ...NOBODY, forwards, waits };
     const full = await rx.get(
       'SELECT 1 AS full FROM account WHERE id = ? AND (used_bytes >= quota_bytes OR used_count >= quota_count)',
       account,
     );
-    return { domain: 'verified', account, full: full !== undefined, forwards };
+    return { domain: 'verified', account, full: full !== undefined, forwards, waits };
   },
 );
 
-const NOBODY = { account: null, full: false, forwards: false } as const;
+const NOBODY = { account: null, full: false, forwards: false, waits: false } as const;
 
-async function anyForward(rx: Read, domain: number, keys: readonly string[]): Promise<boolean> {
+async function findForwards(rx: Read, domain: number, keys: readonly string[]): Promise<'none' | 'waiting' | 'active'> {
   for (const key of keys) {
-    const row = await rx.get('SELECT 1 AS there FROM forwarder WHERE source_key = ? AND domain_id = ?', key, domain);
-    if (row !== undefined) return true;
+    const row = await rx.get<{ active: number | null }>(
+      'SELECT max(pending = 0 AND stopped = 0) AS active FROM forwarder WHERE source_key = ? AND domain_id = ?',
+      key,
+      domain,
+    );
+    if (row !== undefined && row.active !== null) return row.active === 1 ? 'active' : 'waiting';
   }
-  return false;
+  return 'none';
 }
 
 /** The tenant that runs the box. */
@@ -330,90 +236,6 @@ export const tenantOf = query('tenant-of', async (rx, input: { account: number }
   const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
   return row?.tenant;
 });
-
-/** Salt and count for a new credential of an account. */
-export const accountSalt = query(
-  'account-salt',
-  (rx, input: { account: number }): Promise<{ salt: Uint8Array; iterations: number } | undefined> =>
-    rx.get('SELECT salt, iterations FROM account WHERE id = ? AND state <> 2', input.account),
-);
-
-/** The account's own password as it was sealed, bound to `credential` and `ref`. */
-export const sealedPassword = query(
-  'sealed-password',
-  async (rx, input: { account: number }): Promise<{ ref: string; sealed: Uint8Array } | undefined> => {
-    const row = await rx.get<{ ref: string; sealed: Uint8Array | null }>(
-      `SELECT ref, sealed FROM credential WHERE account_id = ? AND kind = 'mailbox'`,
-      input.account,
-    );
-    return row === undefined || row.sealed === null ? undefined : { ref: row.ref, sealed: row.sealed };
-  },
-);
-
-export const addAppPassword = command(
-  'add-app-password',
-  async (
-    tx,
-    input: { account: number; credential: NewCredential },
-    stamp,
-  ): Promise<{ kind: 'added'; id: number } | { kind: 'missing' | 'too-many' }> => {
-    const row = await tx.get<{ held: number }>(
-      `SELECT (SELECT count(*) FROM credential WHERE account_id = a.id) AS held FROM account a WHERE a.id = ? AND a.state <> 2`,
-      input.account,
-    );
-    if (row === undefined) return { kind: 'missing' };
-    // A proof is tried against each of them, so their number bounds the work of a login.
-    if (row.held >= 50) return { kind: 'too-many' };
-    return { kind: 'added', id: await insertCredential(tx, input.account, input.credential, stamp.now) };
-  },
-);
-
-export const removeAppPassword = command(
-  'remove-app-password',
-  async (tx, input: { account: number; id: number }): Promise<{ kind: 'removed' | 'missing' }> => {
-    const { changes } = await tx.run(
-      `DELETE FROM credential WHERE id = ? AND account_id = ? AND kind = 'app'`,
-      input.id,
-      input.account,
-    );
-    return { kind: changes === 1 ? 'removed' : 'missing' };
-  },
-);
-
-export interface AppPassword {
-  id: number;
-  name: string;
-  scopes: string[];
-  createdAt: number;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-}
-
-export const listAppPasswords = query(
-  'list-app-passwords',
-  async (rx, input: { account: number }): Promise<AppPassword[]> => {
-    const rows = await rx.all<{
-      id: number;
-      name: string;
-      scopes: string;
-      created_at: number;
-      expires_at: number | null;
-      last_used_at: number | null;
-    }>(
-      `SELECT id, name, scopes, created_at, expires_at, last_used_at FROM credential
-       WHERE account_id = ? AND kind = 'app' ORDER BY id`,
-      input.account,
-    );
-    return rows.map((row) => ({
-      id: row.id,
-      name: row.name,
-      scopes: row.scopes.split(' '),
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-      lastUsedAt: row.last_used_at,
-    }));
-  },
-);
 
 export const setQuota = command(
   'set-quota',

@@ -120,6 +120,12 @@ export const domainOf = query(
   },
 );
 
+/** Whether mail for a domain comes to this box: it is proved here, and its records were right when they were last seen. */
+export const receives = query('receives', async (rx, input: { name: string }): Promise<boolean> => {
+  const found = 'SELECT 1 AS there FROM domain WHERE name = ? AND state = 1 AND paused_at IS NULL';
+  return (await rx.get(found, input.name)) !== undefined;
+});
+
 export interface DkimKeyRow {
   domain: number;
   selector: string;

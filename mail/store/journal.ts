@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { textKey } from '../message/address.ts';
 import { query, type Stamp, type Write } from './engine/types.ts';
 
 /** What can happen to a message, in the order in which it can. */
@@ -7,13 +9,34 @@ export type JournalEvent =
   | 'kept'
   | 'scheduled'
   | 'submitted'
+  /** Left out, being on the suppression list. */
+  | 'suppressed'
   | 'held'
   | 'released'
   | 'cancelled'
+  | 'rerouted'
   | 'deferred'
   | 'delivered'
   | 'failed'
-  | 'bounced';
+  /** We told its sender. */
+  | 'bounced'
+  /** A report came back that is no failure. */
+  | 'reported'
+  | 'answered'
+  | 'complained'
+  /** The recipient came onto the suppression list, or off it by its own wish. */
+  | 'listed'
+  | 'resubscribed';
+
+type Detail = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** What a line belongs to beside an account. */
+export interface About {
+  /** Whose line it is when no account says it. A line of neither is shown to nobody but the operator of the box. */
+  tenant?: number;
+  /** Its Message-ID with angle brackets, '' when it has none: the message can be found by it, and by `from` and `to`. */
+  messageId?: string;
+}
 
 /** Writes one line of a message's story. Part of the transaction that it tells of. */
 export async function note(
@@ -21,18 +44,69 @@ export async function note(
   trace: string,
   event: JournalEvent,
   account: number | null,
-  detail: Record<string, string | number | readonly string[]>,
+  detail: Detail,
   stamp: Stamp,
+  { tenant, messageId }: About = {},
 ): Promise<void> {
-  await tx.run(
-    'INSERT INTO journal (at, trace, event, account_id, detail) VALUES (?, ?, ?, ?, ?)',
+  const { id } = await tx.run(
+    `INSERT INTO journal (at, trace, event, account_id, detail, tenant)
+     VALUES (?, ?, ?, ?, ?, coalesce(?, (SELECT tenant FROM account WHERE id = ?)))`,
     stamp.now,
     trace,
     event,
     account,
-    JSON.stringify(detail),
+    JSON.stringify(messageId === undefined || messageId === '' ? detail : { ...detail, id: messageId }),
+    tenant ?? null,
+    account,
+  );
+  if (messageId === undefined) return;
+  await tx.run(
+    `INSERT INTO journal_key (tenant, key, at, account_id, trace)
+     SELECT j.tenant, k.value, j.at, j.account_id, j.trace FROM journal j, json_each(?) k
+     WHERE j.id = ? AND j.tenant IS NOT NULL`,
+    JSON.stringify([...keysOf(messageId, detail)]),
+    id,
   );
 }
+
+function keysOf(messageId: string, { from, to, email }: Detail): Set<number> {
+  const named = typeof to === 'string' ? [to] : Array.isArray(to) ? (to as readonly string[]) : [];
+  const addresses = [...(typeof from === 'string' ? [from] : []), ...named].filter((text) => text !== '');
+  return new Set([
+    ...(messageId === '' ? [] : [messageIdKey(messageId)]),
+    ...addresses.map(addressFindKey),
+    ...(typeof email === 'number' ? [emailFindKey(email)] : []),
+  ]);
+}
+
+/** A hash; what shares it by chance is only looked at in vain. */
+function findKey(text: string): number {
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
+}
+
+/** By what {@link findTraces} finds a Message-ID, with or without its angle brackets. */
+export function messageIdKey(messageId: string): number {
+  return findKey(`<${messageId.trim().replace(/^<|>$/g, '')}>`);
+}
+
+/** By what {@link findTraces} finds an address, of whichever side. */
+export function addressFindKey(address: string): number {
+  return findKey(textKey(address));
+}
+
+/** By what {@link findTraces} finds a message as an account has it. */
+export function emailFindKey(email: number): number {
+  return findKey(`email ${email}`);
+}
+
+/** Who asks: null is no limit. */
+export interface Viewer {
+  tenant: number | null;
+  accounts: readonly number[] | null;
+}
+
+/** The operator of the box, who is told everything. */
+export const OPERATOR_VIEW: Viewer = { tenant: null, accounts: null };
 
 export interface JournalLine {
   at: number;
@@ -41,16 +115,49 @@ export interface JournalLine {
   detail: Record<string, unknown>;
 }
 
-/** The story of one message, oldest first. */
-export const journalOf = query('journal-of', async (rx, input: { trace: string }): Promise<JournalLine[]> => {
-  const rows = await rx.all<{ at: number; event: JournalEvent; account_id: number | null; detail: string }>(
-    'SELECT at, event, account_id, detail FROM journal WHERE trace = ? ORDER BY id',
-    input.trace,
-  );
-  return rows.map((row) => ({
-    at: row.at,
-    event: row.event,
-    account: row.account_id,
-    detail: JSON.parse(row.detail) as Record<string, unknown>,
-  }));
-});
+/** What a viewer may know of the story of one message, oldest first, at most 1,000 lines. */
+export const journalOf = query(
+  'journal-of',
+  async (rx, { trace, tenant, accounts }: Viewer & { trace: string }): Promise<JournalLine[]> => {
+    const only = accounts === null ? null : JSON.stringify(accounts);
+    const rows = await rx.all<{ at: number; event: JournalEvent; account_id: number | null; detail: string }>(
+      `SELECT at, event, account_id, detail FROM journal WHERE trace = ?1 AND (?2 IS NULL OR tenant = ?2)
+         AND (?3 IS NULL OR account_id IN (SELECT value FROM json_each(?3))) ORDER BY id LIMIT 1000`,
+      trace,
+      tenant,
+      only,
+    );
+    return rows.map((row) => ({
+      at: row.at,
+      event: row.event,
+      account: row.account_id,
+      detail: JSON.parse(row.detail) as Record<string, unknown>,
+    }));
+  },
+);
+
+export interface FoundTrace {
+  trace: string;
+  /** When the message was last begun or sent on, ms UTC. */
+  at: number;
+}
+
+/** The newest messages with a key, since `since` (ms UTC); `limit` lines of them are looked at. */
+export const findTraces = query(
+  'find-traces',
+  (
+    rx,
+    input: { tenant: number; accounts: readonly number[] | null; key: number; since: number; limit: number },
+  ): Promise<FoundTrace[]> =>
+    rx.all<{ trace: string; at: number }>(
+      `SELECT trace, max(at) AS at FROM (
+         SELECT trace, at FROM journal_key WHERE tenant = ?1 AND key = ?2 AND at >= ?3
+           AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4))) ORDER BY at DESC LIMIT ?5
+       ) GROUP BY trace ORDER BY max(at) DESC, trace`,
+      input.tenant,
+      input.key,
+      input.since,
+      input.accounts === null ? null : JSON.stringify(input.accounts),
+      input.limit,
+    ),
+);

@@ -8,6 +8,11 @@ const files = [
   '0004-address.sql',
   '0005-allowance.sql',
   '0006-later.sql',
+  '0007-forwards.sql',
+  '0009-routes.sql',
+  '0010-reports.sql',
+  '0011-gate.sql',
+  '0013-trace.sql',
   '0008-tls-policy.sql',
 ];
 

@@ -1,5 +1,7 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
-import { note } from './journal.ts';
+import { noteDeparted } from './departed.ts';
+import { note, type Viewer } from './journal.ts';
+import { laneOf } from './queue-lane.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
 import type { TlsResult } from './tls-result.ts';
@@ -25,6 +27,8 @@ export interface NewSubmission {
   requireTls?: boolean;
   /** Header lines before the octets, on this way out only; one character an octet. */
   prefix?: string;
+  /** What an ARC seal on it says of the chain before: none, pass, fail; '' for no seal. */
+  arc?: string;
 }
 
 export interface NewQueueRow {
@@ -45,13 +49,14 @@ export async function enqueue(
   stamp: Stamp,
 ): Promise<number[]> {
   const id = await addSubmission(tx, submission, stamp);
-  return addRows(tx, { submission: id, trace: submission.trace, account: submission.account }, rows, hold, stamp);
+  const { trace, tenant, account } = submission;
+  return addRows(tx, { submission: id, trace, tenant, account }, rows, hold, stamp);
 }
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, require_tls)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -65,6 +70,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     submission.size + (submission.prefix?.length ?? 0),
     stamp.now,
     submission.prefix ?? '',
+    submission.arc ?? '',
     Number(submission.requireTls ?? false),
   );
   return id;
@@ -72,16 +78,18 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
 
 export async function addRows(
   tx: Write,
-  message: { submission: number; trace: string; account: number | null },
+  message: { submission: number; trace: string; tenant: number; account: number | null },
   rows: readonly NewQueueRow[],
   hold: string | null,
   stamp: Stamp,
 ): Promise<number[]> {
   const ids: number[] = [];
   for (const row of rows) {
+    const lane = await laneOf(tx, message, row.domain);
     const queued = await tx.run(
-      `INSERT INTO queue (submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at, fallback_account)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO queue (lane_id, submission_id, recipient, domain, state, held_because, next_at, notify, orcpt, created_at, fallback_account)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      lane,
       message.submission,
       row.recipient,
       row.domain,
@@ -95,7 +103,8 @@ export async function addRows(
     );
     ids.push(queued.id);
     if (hold !== null) {
-      await note(tx, message.trace, 'held', message.account, { to: row.recipient, because: hold }, stamp);
+      const { trace, tenant, account } = message;
+      await note(tx, trace, 'held', account, { to: row.recipient, because: hold }, stamp, { tenant });
     }
   }
   return ids;
@@ -122,6 +131,7 @@ export interface QueueRow extends Record<string, string | number | null> {
   orcpt: string;
   envid: string;
   sign_as: string;
+  arc: string;
   ret: string;
   size: number;
   delay_told: number;
@@ -130,46 +140,14 @@ export interface QueueRow extends Record<string, string | number | null> {
   last_text: string | null;
   last_tls: string | null;
   require_tls: number;
+  /** Chosen for this row alone; null: as the routes say. */
+  route: number | null;
 }
 
-const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
-  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.ret, s.size,
-  q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls`;
-
-/**
- * Due rows, oldest due first, without the destinations that have all the work they can take; then those that were tried
- * and are due beyond `horizon`: a clock that has been set back since wrote them. Two reads, each of one stretch of the
- * index: an OR of them would read all that is in between, which is the whole backlog.
- */
-export const dueRows = query(
-  'due-rows',
-  async (rx, input: { now: number; limit: number; busy: readonly string[]; horizon: number }): Promise<QueueRow[]> => {
-    const busy = JSON.stringify(input.busy);
-    const due = await rx.all<QueueRow>(
-      `SELECT ${COLUMNS} FROM queue q INDEXED BY queue_due JOIN submission s ON s.id = q.submission_id
-       WHERE q.state = 0 AND q.next_at <= ? AND q.domain NOT IN (SELECT value FROM json_each(?))
-       ORDER BY q.next_at LIMIT ?`,
-      input.now,
-      busy,
-      input.limit,
-    );
-    if (due.length >= input.limit) return due;
-    const astray = await rx.all<QueueRow>(
-      `SELECT ${COLUMNS} FROM queue q INDEXED BY queue_due JOIN submission s ON s.id = q.submission_id
-       WHERE q.state = 0 AND q.next_at > ? AND q.attempts > 0 AND q.domain NOT IN (SELECT value FROM json_each(?))
-       ORDER BY q.next_at LIMIT ?`,
-      input.horizon,
-      busy,
-      input.limit - due.length,
-    );
-    return [...due, ...astray];
-  },
-);
-
-export const nextDue = query('next-due', async (rx): Promise<number | undefined> => {
-  const row = await rx.get<{ at: number | null }>('SELECT min(next_at) AS at FROM queue WHERE state = 0');
-  return row?.at ?? undefined;
-});
+/** Of `queue q` and `submission s`. */
+export const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
+  q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route`;
 
 /** Which rows are meant: null is no limit. */
 export interface QueueFilter {
@@ -206,20 +184,29 @@ function sameTwice<T>(value: T): [T, T] {
   return [value, value];
 }
 
-/** The rows of one message that still wait. */
-export const queueOfTrace = query('queue-of-trace', (rx, input: { trace: string }): Promise<QueueRow[]> =>
+/** The rows of one message that still wait, of those that a viewer may know of. */
+export const queueOfTrace = query('queue-of-trace', (rx, input: Viewer & { trace: string }): Promise<QueueRow[]> =>
   rx.all<QueueRow>(
-    `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ? ORDER BY q.id`,
+    `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ?
+       AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
+     ORDER BY q.id LIMIT 1000`,
     input.trace,
+    ...sameTwice(input.tenant),
+    ...sameTwice(input.accounts === null ? null : JSON.stringify(input.accounts)),
   ),
 );
 
-export const queueDepth = query('queue-depth', async (rx): Promise<{ due: number; held: number }> => {
-  const row = await rx.get<{ due: number; held: number }>(
-    'SELECT coalesce(sum(state = 0), 0) AS due, coalesce(sum(state = 1), 0) AS held FROM queue',
-  );
-  return { due: row?.due ?? 0, held: row?.held ?? 0 };
-});
+/** How many recipients wait, and since when (ms UTC) the oldest does that is not held. */
+export const queueDepth = query(
+  'queue-depth',
+  async (rx): Promise<{ due: number; held: number; oldest: number | undefined }> => {
+    const row = await rx.get<{ due: number; held: number; oldest: number | null }>(
+      `SELECT coalesce(sum(state = 0), 0) AS due, coalesce(sum(state = 1), 0) AS held,
+         min(CASE WHEN state = 0 THEN created_at END) AS oldest FROM queue`,
+    );
+    return { due: row?.due ?? 0, held: row?.held ?? 0, oldest: row?.oldest ?? undefined };
+  },
+);
 
 /**
  * Notes attempts before anything is dialled, with the time of the next one, so that a crash in the middle cannot make
@@ -257,6 +244,10 @@ export interface AttemptEnd {
   tlsResults?: readonly TlsResult[];
   at: number;
   nextAt: number;
+  /** The route that it takes from now on. */
+  via?: number;
+  trace?: string;
+  to?: string;
 }
 
 /** Writes down how an attempt ended; a row that is delivered or given up goes. */
@@ -266,14 +257,9 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
      WHERE q.id = ?`,
     end.id,
   );
-  if (row === undefined) return;
-  if (end.outcome === 'failed' && meansGone(end.status)) {
-    const source = { reason: 'hard_bounce', source: row.trace } as const;
-    await suppress(tx, { tenant: row.tenant, key: textKey(row.recipient), ...source }, stamp);
-  }
-  await tx.run(
+  const { changes } = await tx.run(
     `UPDATE attempt SET ended_at = ?, outcome = ?, host = ?, ip = ?, code = ?, status = ?, text = ?, tls = ?
-     WHERE id = (SELECT max(id) FROM attempt WHERE queue_id = ?)`,
+     WHERE id = (SELECT max(id) FROM attempt WHERE queue_id = ?) AND ended_at IS NULL`,
     end.at,
     end.outcome,
     end.host,
@@ -284,22 +270,54 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     end.tls,
     end.id,
   );
-  const { host, status, text, tls } = end;
-  await note(tx, row.trace, end.outcome, row.account_id, { to: row.recipient, host, status, text, tls }, stamp);
-  if (end.outcome === 'deferred') {
-    await tx.run(
-      'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, last_tls = ? WHERE id = ?',
-      end.nextAt,
-      status,
-      text,
-      tls,
-      end.id,
-    );
-  } else await removeRow(tx, end.id);
+  const { host, ip, code, status, text, tls, outcome } = end;
+  if (row === undefined) {
+    if (changes === 1) await noteTooLate(tx, end, stamp);
+    return;
+  }
+  const { tenant } = row;
+  const again = outcome === 'deferred' ? { next: new Date(end.nextAt).toISOString() } : {};
+  const told = { to: row.recipient, host, ip, code, status, text, tls, ...again };
+  await note(tx, row.trace, outcome, row.account_id, told, stamp, { tenant });
+  if (outcome === 'failed' && meansGone(status)) {
+    const learnt = { reason: 'hard_bounce', source: 'reply', said: text } as const;
+    const { trace, account_id: account } = row;
+    await suppress(tx, { tenant, key: textKey(row.recipient), ...learnt, trace, account }, stamp);
+  }
+  if (outcome !== 'deferred') {
+    await noteDeparted(tx, end.id, stamp.now);
+    return removeRow(tx, end.id);
+  }
+  if (end.via !== undefined) {
+    const because = 'this server was refused there, or reaches no mail server';
+    const route = end.via === -1 ? 'the smarthost of this server' : `route ${end.via}`;
+    await note(tx, row.trace, 'rerouted', row.account_id, { to: row.recipient, route, because }, stamp, { tenant });
+  }
+  await tx.run(
+    'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, last_tls = ?, route = coalesce(?, route) WHERE id = ?',
+    end.nextAt,
+    status,
+    text,
+    tls,
+    end.via ?? null,
+    end.id,
+  );
+}
+
+/** It was cancelled while it was on the wire: that it left all the same must not go unsaid. */
+async function noteTooLate(tx: Write, { trace, to = '', host, status, text, outcome }: AttemptEnd, stamp: Stamp) {
+  if (trace === undefined) return;
+  const whose = await tx.get<{ tenant: number | null; account_id: number | null }>(
+    `SELECT tenant, account_id FROM journal WHERE trace = ? AND event = 'cancelled' ORDER BY id DESC LIMIT 1`,
+    trace,
+  );
+  const about = whose?.tenant == null ? {} : { tenant: whose.tenant };
+  const told = { to, host, status, text, after: 'it was cancelled' };
+  await note(tx, trace, outcome, whose?.account_id ?? null, told, stamp, about);
 }
 
 /** Takes a row out of the queue; with the last one of a message goes its submission. */
-async function removeRow(tx: Write, id: number): Promise<void> {
+export async function removeRow(tx: Write, id: number): Promise<void> {
   const row = await tx.get<{ submission_id: number }>('DELETE FROM queue WHERE id = ? RETURNING submission_id', id);
   if (row !== undefined) await dropSubmission(tx, row.submission_id);
 }
@@ -318,56 +336,3 @@ export async function dropSubmission(tx: Write, id: number): Promise<void> {
 export const markDelayTold = async (tx: Write, ids: readonly number[]): Promise<void> => {
   for (const id of ids) await tx.run('UPDATE queue SET delay_told = 1 WHERE id = ?', id);
 };
-
-/** What a person can do to rows: try now, keep back, let go what was held, never send. */
-export type Steering = 'retry' | 'hold' | 'release' | 'cancel';
-
-/** Does it to rows that are in the state for it. Answers how many it met; at most 500, so 'all' is asked again. */
-export const steerQueue = command(
-  'steer-queue',
-  async (
-    tx,
-    input: {
-      ids: readonly number[] | 'all';
-      what: Steering;
-      tenant: number | null;
-      accounts: readonly number[] | null;
-    },
-    stamp,
-  ): Promise<{ kind: 'changed' | 'none'; changed: number }> => {
-    const rows = await tx.all<{ id: number; trace: string; recipient: string; account_id: number | null }>(
-      `SELECT q.id, s.trace, q.recipient, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
-       WHERE q.state IN (SELECT value FROM json_each(?)) AND (? OR q.id IN (SELECT value FROM json_each(?)))
-         AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
-       ORDER BY q.id LIMIT 500`,
-      FROM_STATES[input.what],
-      Number(input.ids === 'all'),
-      JSON.stringify(input.ids === 'all' ? [] : input.ids),
-      ...sameTwice(input.tenant),
-      ...sameTwice(input.accounts === null ? null : JSON.stringify(input.accounts)),
-    );
-    for (const row of rows) {
-      const event = EVENTS[input.what];
-      if (event !== undefined) await note(tx, row.trace, event, row.account_id, { to: row.recipient }, stamp);
-      await steerRow(tx, row.id, input.what, stamp);
-    }
-    return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length };
-  },
-);
-
-/** Held rows can be released or cancelled, due rows tried, held or cancelled. */
-const FROM_STATES = { retry: '[0]', hold: '[0]', release: '[1]', cancel: '[0,1]' } as const;
-const EVENTS = { retry: undefined, hold: 'held', release: 'released', cancel: 'cancelled' } as const;
-
-async function steerRow(tx: Write, id: number, what: Steering, stamp: Stamp): Promise<void> {
-  switch (what) {
-    case 'cancel':
-      return removeRow(tx, id);
-    case 'hold':
-      await tx.run(`UPDATE queue SET state = 1, held_because = 'held on request' WHERE id = ?`, id);
-      return;
-    case 'retry':
-    case 'release':
-      await tx.run('UPDATE queue SET state = 0, held_because = NULL, next_at = ? WHERE id = ?', stamp.now, id);
-  }
-}

@@ -1,4 +1,5 @@
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
+import { note } from './journal.ts';
 
 export type SuppressionReason = 'hard_bounce' | 'complaint' | 'manual' | 'unsubscribe';
 
@@ -6,7 +7,12 @@ export interface Suppression {
   /** The address as it is looked up. */
   key: string;
   reason: SuppressionReason;
+  /** `reply`, `report`, `link`, or who asked. */
   source: string;
+  /** What was said, in the words of the other side; '' for nothing. */
+  said: string;
+  /** The message that it was learnt from; '' for none. */
+  trace: string;
   at: number;
 }
 
@@ -18,19 +24,55 @@ export function meansGone(status: string): boolean {
   return GONE.has(status);
 }
 
+/**
+ * Puts an address on a tenant's list, where the first reason stays; but a person's wish goes before what a server said,
+ * so that it still stands when that is forgiven. With a trace the story of that message says so. Answers whether
+ * anything changed.
+ */
 export async function suppress(
   tx: Write,
-  input: { tenant: number; key: string; reason: SuppressionReason; source: string },
+  input: {
+    tenant: number;
+    key: string;
+    reason: SuppressionReason;
+    source: string;
+    said?: string;
+    trace?: string;
+    account?: number | null;
+  },
   stamp: Stamp,
-): Promise<void> {
-  await tx.run(
-    `INSERT INTO suppression (tenant, key, reason, source, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO NOTHING`,
-    input.tenant,
-    input.key,
-    input.reason,
-    input.source,
+): Promise<boolean> {
+  const { tenant, key, reason, source, said = '', trace = '', account = null } = input;
+  const { changes } = await tx.run(
+    `INSERT INTO suppression (tenant, key, reason, source, said, trace, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (tenant, key) DO UPDATE SET reason = excluded.reason, source = excluded.source, said = excluded.said,
+       trace = excluded.trace, at = excluded.at
+     WHERE suppression.reason = 'hard_bounce' AND excluded.reason IN ('complaint', 'unsubscribe')`,
+    tenant,
+    key,
+    reason,
+    source,
+    said,
+    trace,
     stamp.now,
   );
+  if (changes === 1 && trace !== '') await note(tx, trace, 'listed', account, { to: key, reason }, stamp, { tenant });
+  return changes === 1;
+}
+
+/** Takes back what a recipient asked for by a link. Answers whether there was anything to take back. */
+export async function withdraw(
+  tx: Write,
+  { tenant, key, trace }: { tenant: number; key: string; trace: string },
+  stamp: Stamp,
+): Promise<boolean> {
+  const { changes } = await tx.run(
+    `DELETE FROM suppression WHERE tenant = ? AND key = ? AND reason = 'unsubscribe'`,
+    tenant,
+    key,
+  );
+  if (changes === 1) await note(tx, trace, 'resubscribed', null, { to: key }, stamp, { tenant });
+  return changes === 1;
 }
 
 export const addSuppression = command(
@@ -49,10 +91,13 @@ export const removeSuppression = command(
   },
 );
 
+type Row = { key: string; reason: SuppressionReason; source: string; said: string; trace: string; at: number };
+const COLUMNS = 'key, reason, source, said, trace, at';
+
 /** Which of these a tenant's programs write to no more. */
 export async function suppressed(rx: Read, tenant: number, keys: readonly string[]): Promise<Suppression[]> {
-  return rx.all<{ key: string; reason: SuppressionReason; source: string; at: number }>(
-    `SELECT key, reason, source, at FROM suppression WHERE tenant = ? AND key IN (SELECT value FROM json_each(?))`,
+  return rx.all<Row>(
+    `SELECT ${COLUMNS} FROM suppression WHERE tenant = ? AND key IN (SELECT value FROM json_each(?))`,
     tenant,
     JSON.stringify(keys),
   );
@@ -62,8 +107,8 @@ export async function suppressed(rx: Read, tenant: number, keys: readonly string
 export const listSuppressions = query(
   'list-suppressions',
   (rx, input: { tenant: number; after: string; limit: number }): Promise<Suppression[]> =>
-    rx.all<{ key: string; reason: SuppressionReason; source: string; at: number }>(
-      'SELECT key, reason, source, at FROM suppression WHERE tenant = ? AND key > ? ORDER BY key LIMIT ?',
+    rx.all<Row>(
+      `SELECT ${COLUMNS} FROM suppression WHERE tenant = ? AND key > ? ORDER BY key LIMIT ?`,
       input.tenant,
       input.after,
       input.limit,

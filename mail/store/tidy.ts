@@ -99,10 +99,15 @@ export const forgetHistory = command('forget-history', async (tx, input: { befor
     input.before,
     SLICE,
   );
+  const keys = await tx.run(
+    'DELETE FROM journal_key WHERE id IN (SELECT id FROM (SELECT id, at FROM journal_key ORDER BY id LIMIT ?2) WHERE at < ?1)',
+    input.before,
+    SLICE,
+  );
   const attempts = await tx.run(
     'DELETE FROM attempt WHERE id IN (SELECT id FROM attempt WHERE at < ? ORDER BY at LIMIT ?)',
     input.before,
     SLICE,
   );
-  return journal.changes === SLICE || attempts.changes === SLICE;
+  return [journal, keys, attempts].some(({ changes }) => changes === SLICE);
 });

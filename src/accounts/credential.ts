@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { preparePassword } from '../../mail/login/prepare.ts';
 import { makeVerifier } from '../../mail/login/verifier.ts';
-import type { NewCredential } from '../../mail/store/account.ts';
+import type { NewCredential } from '../../mail/store/credential.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 
 /** What a mailbox's own password opens. */

@@ -1,4 +1,4 @@
-import { sealedPassword } from '../../mail/store/account.ts';
+import { sealedPassword } from '../../mail/store/credential.ts';
 import type { World } from '../operations/world.ts';
 import { PASSWORD_PURPOSE } from './credential.ts';
 

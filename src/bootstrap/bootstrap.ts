@@ -71,11 +71,7 @@ async function claimOf(
 ): Promise<{ owner: NonNullable<Bootstrap['owner']>; url: string }> {
   const { address, key, base } = ownerAddress(email) ?? notAnAddress();
   const [returned, mailed] = [newLink(call), newLink(call)];
-  const { store, clock, settings, hold } = call;
-  const letter = await prepareLetter(
-    { store, clock, hostname: settings.hostname, hold },
-    claimLetter(address, organization, mailed.url, settings.hostname),
-  );
+  const letter = await prepareLetter(call, claimLetter(address, organization, mailed.url, call.settings.hostname));
   return {
     url: returned.url,
     owner: {

@@ -53,19 +53,17 @@ export function showQueue({ queue }: { queue: Queued[] }): string {
 }
 
 export function showTrace({
-  events,
-  waiting,
+  timeline,
 }: {
-  events: { at: number; event: string; detail: Record<string, unknown> }[];
-  waiting: Queued[];
+  timeline: { at: string; event: string; recipient?: string; text?: string; explanation: string }[];
 }): string {
-  const lines = events.map(({ at, event, detail }) => [
-    new Date(at).toISOString(),
-    event,
-    Object.entries(detail)
-      .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join(',') : String(value)}`)
-      .join(' '),
-  ]);
-  const rest = waiting.map((row) => `still waiting: ${row.to}, ${row.heldBecause ?? row.lastText ?? 'not tried yet'}`);
-  return [table(['time', 'event', 'detail'], lines), ...rest].join('\n');
+  return table(
+    ['time', 'event', 'recipient', 'what happened'],
+    timeline.map(({ at, event, recipient = '', text, explanation }) => [
+      at,
+      event,
+      recipient,
+      text === undefined ? explanation : `${explanation} They said: ${text}`,
+    ]),
+  );
 }

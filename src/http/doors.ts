@@ -5,6 +5,7 @@ import type { World } from '../operations/world.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { sendRoutes } from '../sending/routes.ts';
 import { serviceRoutes } from '../services/routes.ts';
+import { unsubscribeRoutes } from '../unsubscribe/routes.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 import { discoveryRoutes } from './discovery.ts';
 import { toolRoutes } from './tools.ts';
@@ -16,6 +17,7 @@ export function httpDoors(world: World): readonly Door[] {
   return [
     sendRoutes(world),
     webhookRoutes(world),
+    unsubscribeRoutes(world),
     toolRoutes(world),
     bootstrapRoutes(world),
     serviceRoutes(world),

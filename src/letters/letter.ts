@@ -1,23 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { deliveryTrace } from '../../mail/delivery/deliver.ts';
-import { route } from '../../mail/delivery/route.ts';
-import { type Address, formatAddress } from '../../mail/message/address.ts';
+import { planForwards } from '../../mail/delivery/forward.ts';
+import { type Address, formatAddress, needsUtf8 } from '../../mail/message/address.ts';
 import { composeLetter } from '../../mail/message/compose.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
-import type { Store } from '../../mail/store/engine/types.ts';
+import type { World } from '../operations/world.ts';
 
 /** Owns what belongs to the box itself: its domain in live mode, and what it sends. */
 export const BOX = 0;
 
-export interface Post {
-  store: Store;
-  clock: () => number;
-  hostname: string;
-  /** Why mail for elsewhere may not go out now; null lets it go. */
-  hold: string | null;
-}
+/** What a letter is made with. */
+export type Post = Pick<World, 'store' | 'clock' | 'settings' | 'secrets' | 'hold'>;
 
 export interface BoxLetter {
   to: Address;
@@ -29,12 +24,14 @@ export interface BoxLetter {
  * A letter from the box itself (mailstead@HOSTNAME), ready for a command to `send` in the transaction of what it tells
  * of. Its journal line and queue row are the only other places where `to` stands.
  */
-export async function prepareLetter({ store, clock, hostname, hold }: Post, letter: BoxLetter): Promise<Outgoing> {
+export async function prepareLetter(post: Post, letter: BoxLetter): Promise<Outgoing> {
+  const { clock, settings, hold } = post;
+  const { hostname } = settings;
   const now = clock();
-  const sender = `mailstead@${hostname}`;
+  const from: Address = { local: 'mailstead', domain: hostname };
   const data = Uint8Array.from(
     composeLetter({
-      from: { name: 'Mailstead', address: { local: 'mailstead', domain: hostname } },
+      from: { name: 'Mailstead', address: from },
       to: [{ address: letter.to }],
       subject: letter.subject,
       date: now,
@@ -44,27 +41,46 @@ export async function prepareLetter({ store, clock, hostname, hold }: Post, lett
       headers: [['Auto-Submitted', 'auto-generated']],
     }),
   );
-  const where = await route(store, letter.to);
-  const to = formatAddress(letter.to);
-  // Also into a full mailbox: the way out would only lead back here.
-  const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
-  const here = account === undefined ? [] : [{ account, to, trace: deliveryTrace(sender, to) }];
-  const elsewhere = account === undefined ? [{ recipient: to, domain: letter.to.domain, notify: '', orcpt: '' }] : [];
   return {
     trace: traceId(),
     account: null,
     tenant: BOX,
-    sender,
-    smtputf8: /[^\x00-\x7f]/.test(to),
+    sender: formatAddress(from),
+    smtputf8: needsUtf8(letter.to),
     eightBit: false,
     ret: '',
     envid: '',
     signAs: [hostname],
-    here,
-    elsewhere,
+    ...(await destinations(post, from, letter.to)),
     hold,
     data,
     file: null,
     index: indexMessage(data),
+  };
+}
+
+/**
+ * Where a letter goes: a mailbox here, also a full one, or on to where an address here forwards. It is meant for whoever
+ * reads there, so that a program wrote it stops no forward.
+ */
+async function destinations(
+  { store, secrets, clock }: Post,
+  sender: Address,
+  recipient: Address,
+): Promise<Pick<Outgoing, 'here' | 'elsewhere' | 'onward'>> {
+  const mail = { sender, fields: [], key: secrets.subkey('forwarding'), now: clock(), authors: [sender.domain] };
+  const { accounts, onward, lost } = await planForwards(store, [recipient], mail);
+  return {
+    here: [...accounts].map(([account, address]) => {
+      const to = formatAddress(address);
+      return { account, to, trace: deliveryTrace(formatAddress(sender), to) };
+    }),
+    onward,
+    elsewhere: lost.map((address) => ({
+      recipient: formatAddress(address),
+      domain: address.domain,
+      notify: '',
+      orcpt: '',
+    })),
   };
 }

@@ -8,6 +8,7 @@ import { QUEUE } from './queue/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
+import { TRACE } from './trace/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
 export const CATALOGUE: readonly Operation[] = [
@@ -17,6 +18,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...MAILBOXES,
   ...SENDING,
   ...QUEUE,
+  ...TRACE,
   ...SERVICES,
   ...ORGANIZATION,
   searchDocs,

@@ -1,3 +1,4 @@
+import { holdTenant } from '../../mail/delivery/schedule.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { slugOf } from './slug.ts';
 
@@ -174,6 +175,8 @@ export const freezeOrganization = command(
       input.id,
     );
     if (changes === 0) return { kind: 'missing' };
+    await holdTenant(tx, input.id, FROZEN, input.frozen);
+    await tx.run('UPDATE forwarder SET stopped = ? WHERE organization_id = ?', Number(input.frozen), input.id);
     await (input.frozen ? holdQueue(tx, input.id) : releaseQueue(tx, input.id, stamp.now));
     const accounts = await tx.all<{ id: number }>(
       'UPDATE account SET state = ? WHERE tenant = ? AND state <> 2 RETURNING id',

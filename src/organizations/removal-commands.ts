@@ -1,10 +1,13 @@
+import { unscheduleTenant } from '../../mail/delivery/schedule.ts';
 import { dismissAccount } from '../../mail/store/account-removal.ts';
 import { dropDomain } from '../../mail/store/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
-import { steerQueue } from '../../mail/store/queue.ts';
+import { steerQueue } from '../../mail/store/queue-steering.ts';
 
 /** Mailboxes of one commit. */
 const SLICE = 100;
+/** Plain rows of one commit. */
+const ROWS = 400;
 
 /**
  * Takes a slice of a frozen organization away: mail that it had queued, mailboxes, domains, at last everything else.
@@ -21,6 +24,8 @@ export const removeOrganization = command(
     if (frozen === undefined) return { kind: 'missing' };
     const queue = { ids: 'all', what: 'cancel', tenant: input.id, accounts: null } as const;
     if ((await steerQueue.run(tx, queue, stamp)).changed > 0) return { kind: 'removing', accounts: [] };
+    if ((await unscheduleTenant(tx, input.id, stamp)) > 0) return { kind: 'removing', accounts: [] };
+    if (await removeSent(tx, input.id)) return { kind: 'removing', accounts: [] };
     const accounts = await tx.all<{ id: number }>(
       'SELECT id FROM account WHERE tenant = ? AND state <> 2 LIMIT ?',
       input.id,
@@ -33,6 +38,24 @@ export const removeOrganization = command(
     return { kind: 'removed', accounts: [] };
   },
 );
+
+/** What it sent, and who was not to get it: more rows than one commit takes. True while some may be left. */
+async function removeSent(tx: Write, tenant: number): Promise<boolean> {
+  for (const sql of MANY) {
+    const { changes } = await tx.run(sql, tenant, ROWS);
+    if (changes === ROWS) return true;
+  }
+  return false;
+}
+
+const MANY = [
+  `DELETE FROM idempotency WHERE (credential, key) IN (SELECT i.credential, i.key FROM idempotency i
+     JOIN sent_email s ON s.id = i.sent_id WHERE s.organization_id = ? LIMIT ?)`,
+  'DELETE FROM sent_email WHERE id IN (SELECT id FROM sent_email WHERE organization_id = ? LIMIT ?)',
+  'DELETE FROM suppression WHERE (tenant, key) IN (SELECT tenant, key FROM suppression WHERE tenant = ? LIMIT ?)',
+  `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w
+     JOIN account a ON a.id = w.account_id WHERE a.tenant = ? LIMIT ?)`,
+];
 
 async function removeMailbox(tx: Write, tenant: number, account: number): Promise<void> {
   await dismissAccount(tx, { tenant, account });

@@ -9,21 +9,18 @@ import { newSecret } from './secrets.ts';
  * whether or not there is such a person: it does not wait for this. Never rejects.
  */
 export async function mailReset(world: World, email: string): Promise<void> {
-  const { store, clock, settings, hold, log } = world;
+  const { store, settings, log } = world;
   const key = ownerAddress(email)?.key;
   const { secret, hash } = newSecret();
   try {
     const account = key === undefined ? undefined : await store.read(findAccount, { key });
     const owner = ownerAddress(account?.email ?? '');
     if (owner === undefined) return;
-    const letter = await prepareLetter(
-      { store, clock, hostname: settings.hostname, hold },
-      {
-        to: owner.address,
-        subject: `A new password for ${settings.hostname}`,
-        text: letterText(`${world.baseUrl()}/auth/reset?token=${secret}`, settings.hostname),
-      },
-    );
+    const letter = await prepareLetter(world, {
+      to: owner.address,
+      subject: `A new password for ${settings.hostname}`,
+      text: letterText(`${world.baseUrl()}/auth/reset?token=${secret}`, settings.hostname),
+    });
     const done = await store.write(requestReset, { key: owner.key, hash, letter, base: subjectOf(owner.base) });
     if (done.kind === 'sent') world.queueChanged();
     log.info({ outcome: done.kind }, 'password reset asked for');

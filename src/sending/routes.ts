@@ -9,7 +9,7 @@ import { fromResend } from './resend.ts';
 import { type Handler, idempotencyKeyOf, type Route, send, sendAll, withKey } from './send-desk.ts';
 import { cancelSent } from './sent-commands.ts';
 import { findSent } from './sent-queries.ts';
-import { shownEvents, shownSent } from './sent-shown.ts';
+import { sendersLines, shownEvents, shownSent } from './sent-shown.ts';
 
 /** A message of the largest size in base64, and what is around it. */
 const bodyLimit = (maxMessageBytes: number): number => Math.ceil(maxMessageBytes * 1.4) + 65_536;
@@ -101,7 +101,8 @@ async function found(world: World, { organization }: Sender, request: FastifyReq
   if (sent === undefined) {
     throw new Refused({ error: 'not_found', message: 'There is no such message, or it is not this organization’s.' });
   }
-  return { sent, lines: await world.store.read(journalOf, { trace: sent.trace }) };
+  const lines = await world.store.read(journalOf, { trace: sent.trace, tenant: organization, accounts: null });
+  return { sent, lines: sendersLines(sent, lines) };
 }
 
 async function status(world: World, sender: Sender, request: FastifyRequest) {

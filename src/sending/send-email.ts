@@ -65,6 +65,7 @@ export async function sendFor(world: World, sender: Sender, request: EmailReques
     sendAt,
     idempotency: idempotencyOf(request),
   });
+  world.metrics.count('sent_messages_total', { outcome: done.kind });
   switch (done.kind) {
     case 'sent':
     case 'repeated': {
@@ -155,6 +156,9 @@ async function prepare(world: World, sender: Sender, request: EmailRequest) {
     envid: '',
     signAs: [from.address.domain],
     ...where,
+    local: [...new Set(recipientsOf(request).map(formatAddress))].filter(
+      (one) => !where.elsewhere.some((row) => row.recipient === one),
+    ),
     hold: world.hold,
     data: null,
     file: null,
@@ -219,7 +223,7 @@ async function destinations(
       elsewhere.push({ recipient: to, domain: address.domain, notify: '', orcpt: '' });
     else refuse('recipient_blocked', `${to} cannot be written to: ${WHY[where.kind]}.`, { recipients: [to] });
   }
-  const mail = { sender: from, fields: [], key: secrets.subkey('forwarding'), now: clock() };
+  const mail = { sender: from, fields: [], key: secrets.subkey('forwarding'), now: clock(), authors: [from.domain] };
   const { accounts, onward } = await planForwards(store, local, mail);
   const here = [...accounts].map(([account, address]) => {
     const to = formatAddress(address);
@@ -232,6 +236,7 @@ const WHY = {
   unknown: 'its domain is hosted here, and there is no such mailbox',
   unverified: 'its domain is onboarded here and not verified yet',
   full: 'its mailbox is full',
+  waiting: 'it is only forwarded, and the forward is not active yet',
 } as const;
 
 /** What was asked, apart from the key itself. */

@@ -76,6 +76,7 @@ async function withoutSuppressed(
       ...outgoing,
       here: outgoing.here.filter((one) => open(one.to)),
       elsewhere: outgoing.elsewhere.filter((one) => open(one.recipient)),
+      ...(outgoing.local !== undefined && { local: outgoing.local.filter(open) }),
     },
     blocked: texts
       .filter((text) => !open(text))
@@ -105,8 +106,8 @@ async function record(
     ...recipientsOf(outgoing).map((address) => ({ address, state: 'queued' })),
     ...blocked.map(({ address }) => ({ address, state: 'suppressed' })),
   ];
-  const queued = sendAt === null ? (await send(tx, outgoing, stamp)).length > 0 : false;
-  if (sendAt !== null) await schedule(tx, outgoing, sendAt, stamp);
+  const queued = sendAt === null ? (await send(tx, outgoing, stamp)).queued : false;
+  if (sendAt !== null) await schedule(tx, outgoing, { until: sendAt, heldBecause: null, spares: true }, stamp);
   const { id } = await tx.run(
     `INSERT INTO sent_email (organization_id, credential, trace, message_id, sender, recipients, subject, tags,
        created_at, scheduled_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -3,7 +3,7 @@ import { publicId } from '../ids.ts';
 import type { SentEmail } from './sent-queries.ts';
 
 export type RecipientState =
-  'scheduled' | 'queued' | 'held' | 'delivered' | 'deferred' | 'bounced' | 'cancelled' | 'suppressed';
+  'scheduled' | 'queued' | 'held' | 'delivered' | 'deferred' | 'bounced' | 'complained' | 'cancelled' | 'suppressed';
 
 /** A message as a program sees it: who got it, and how it stands with the others. */
 export function shownSent(sent: SentEmail, events: readonly JournalLine[]) {
@@ -27,6 +27,7 @@ export function shownSent(sent: SentEmail, events: readonly JournalLine[]) {
 const STATES: Readonly<Record<string, RecipientState>> = {
   delivered: 'delivered',
   failed: 'bounced',
+  complained: 'complained',
   deferred: 'deferred',
   held: 'held',
   released: 'queued',
@@ -68,11 +69,21 @@ function wholeOf(states: readonly RecipientState[]): RecipientState {
     'deferred',
     'queued',
     'bounced',
+    'complained',
     'cancelled',
     'delivered',
     'suppressed',
   ];
   return order.find((one) => states.includes(one)) ?? 'queued';
+}
+
+/** What the mailboxes of the same organization do with a message is not told to the program that sent it. */
+export function sendersLines(sent: SentEmail, lines: readonly JournalLine[]): JournalLine[] {
+  const own = new Set(sent.recipients.map((one) => one.address));
+  return lines.filter(({ event, detail: { to } }) => {
+    if (event === 'received' || event === 'forwarded' || event === 'kept') return false;
+    return event === 'bounced' || typeof to !== 'string' || own.has(to);
+  });
 }
 
 /** The story of a message, oldest first. */

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const PAGES = ['', '/domains', '/mailboxes', '/forwarding', '/queue', '/tokens', '/api-keys', '/services', '/members'];
-const ALL = [...PAGES, '/audit', '/settings'];
+const ALL = [...PAGES, '/suppressions', '/audit', '/settings'];
 
 describe.each([
   ['with script', true],

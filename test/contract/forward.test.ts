@@ -1,46 +1,32 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import { planForwards } from '../../mail/delivery/forward.ts';
 import { type Address, formatAddress, parseAddress } from '../../mail/message/address.ts';
 import { readFields } from '../../mail/message/header.ts';
-import { mailParts } from '../../mail/parts.ts';
-import { command } from '../../mail/store/engine/types.ts';
-import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import {
+  emailCount,
+  fillAccount,
+  FORWARD_KEY as KEY,
+  type ForwardWorld,
+  forwardWorld,
+} from '../support/forward-world.ts';
+import { testAccount, type TestStore } from '../support/store.ts';
 
-const KEY = Buffer.alloc(32, 7);
 const address = (text: string): Address => parseAddress(text) ?? expect.fail(text);
 
-const forward = command(
-  'test-forward',
-  async (tx, { from, to, keep }: { from: string; to: string; keep: boolean }, stamp): Promise<void> => {
-    await tx.run(
-      `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, created_at)
-       SELECT 1, id, ?1, ?1, ?2, ?2, ?3, ?4 FROM domain WHERE name = 'box.test'`,
-      from,
-      to,
-      Number(keep),
-      stamp.now,
-    );
-  },
-);
-const fill = command('test-fill', async (tx, input: { account: number }): Promise<void> => {
-  await tx.run('UPDATE account SET quota_bytes = 1, used_bytes = 1 WHERE id = ?', input.account);
-});
-
+let world: ForwardWorld;
 let box: TestStore;
 let me: number;
 let other: number;
 
 beforeEach(async () => {
-  const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, forward, fill] });
+  world = await forwardWorld();
+  ({ box } = world);
   me = (await testAccount(box.store, 'me')).account;
   other = (await testAccount(box.store, 'other')).account;
 });
-afterEach(() => box[Symbol.asyncDispose]());
+afterEach(() => world[Symbol.asyncDispose]());
 
-const set = (from: string, to: string, keep = true) =>
-  box.store.write(forward, { from: `${from}@box.test`, to: to.includes('@') ? to : `${to}@box.test`, keep });
+const set = (from: string, to: string, keep = true) => world.set(from, to, { keep });
 
 async function plan(recipients: string[], header = 'From: you@x.example\r\n') {
   const mail = { sender: address('you@x.example'), fields: readFields(header), key: KEY, now: box.clock.now };
@@ -70,7 +56,7 @@ describe('nobody is forgotten', () => {
 
   test('a full mailbox at the end of the way takes it all the same', async () => {
     await set('sales', 'other');
-    await box.store.write(fill, { account: other });
+    await box.store.write(fillAccount, { account: other });
     expect(await plan(['sales'])).toEqual({ here: [other], on: [], lost: [] });
   });
 
@@ -98,43 +84,8 @@ describe('nobody is forgotten', () => {
 });
 
 describe('a message for several', () => {
-  const peer = { ip: '192.0.2.1', port: 1, helo: 'x.example', tls: false };
-
-  async function accept(recipients: string[], header = '') {
-    const senderOf = () => Promise.resolve({ tenant: 1, allowance: null });
-    const rest = { hold: null, forwardKey: KEY, senderOf, queued: () => undefined, clock: () => box.clock.now };
-    const intake = new StoreIntake({ store: box.store, hostname: 'mail.box.test', ...rest });
-    const all = recipients.map((one) => address(one));
-    const routed = await Promise.all(
-      all.map(async (one) => ({ address: one, route: await intake.route(one, undefined), dsn: {} })),
-    );
-    const sink = intake.open({
-      id: 'trace',
-      door: 'mx',
-      sender: address('you@x.example'),
-      recipients: routed,
-      login: undefined,
-      smtputf8: false,
-      body: '7BIT',
-      ret: undefined,
-      envid: undefined,
-      received: 'Received: from x\r\n',
-      peer,
-    });
-    await sink.write(Buffer.from(`${header}From: you@x.example\r\n\r\nHello\r\n`));
-    return sink.finish();
-  }
-
-  const stored = (account: number) =>
-    box.store.read(
-      {
-        kind: 'query',
-        name: 'test-count',
-        run: async (rx) =>
-          (await rx.get<{ n: number }>('SELECT count(*) AS n FROM email WHERE account_id = ?', account))?.n,
-      },
-      undefined,
-    );
+  const accept = (to: string[], header = '') => world.accept(to, { header });
+  const stored = (account: number) => box.store.read(emailCount, { account });
 
   test('reaches who has nothing forwarded, the postmaster of the box among them, beside one who has', async () => {
     await set('other', 'you@x.example', false);
@@ -149,5 +100,43 @@ describe('a message for several', () => {
     await set('shop', 'vanished');
     expect(await accept(['me@box.test', 'shop@box.test'])).toMatchObject({ code: 451 });
     expect(await stored(me)).toBe(0);
+  });
+});
+
+describe('a mailbox that keeps no copy', () => {
+  test('gets one when all its destinations fail, however many they are', async () => {
+    for (const one of ['a', 'b', 'c']) await set('me', `${one}@x.example`, false);
+    await world.accept(['me']);
+    expect(await box.store.read(emailCount, { account: me })).toBe(0);
+    await world.end('failed');
+    expect(await box.store.read(emailCount, { account: me })).toBe(1);
+  });
+
+  test('gets none besides the one that it got by another of its addresses', async () => {
+    await set('me', 'a@x.example', false);
+    await set('sales', 'me');
+    await world.accept(['me', 'sales']);
+    await world.end('failed');
+    expect(await box.store.read(emailCount, { account: me })).toBe(1);
+  });
+});
+
+describe('a forward that is not active', () => {
+  test.each(['pending', 'stopped'] as const)('passes nothing on while it is %s', async (state) => {
+    await set('me', 'you@x.example', false);
+    await world.set('other', 'you@x.example', { keep: false, [state]: true });
+    await world.set('sales', 'you@x.example', { [state]: true });
+    expect(await world.accept(['other'])).toEqual({ kind: 'accepted' });
+    expect(await world.leaving()).toEqual([]);
+    expect(await box.store.read(emailCount, { account: other })).toBe(1);
+    await set('shop', 'sales');
+    expect(await world.accept(['shop'])).toMatchObject({ code: 450 });
+    expect(await world.route('sales')).toEqual({ kind: 'waiting' });
+  });
+
+  test('keeps the mail in its mailbox though another one passes it on', async () => {
+    await set('me', 'one@x.example', false);
+    await world.set('me', 'two@x.example', { keep: false, pending: true });
+    expect(await plan(['me'])).toEqual({ here: [me], on: [['one@x.example', undefined]], lost: [] });
   });
 });

@@ -4,7 +4,7 @@ import { submit } from '../../mail/delivery/submit.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
 import { beginAttempts, listQueue } from '../../mail/store/queue.ts';
 import { dayOf, forgetTlsResults, type TlsResult, tlsResults } from '../../mail/store/tls-result.ts';
-import { journalOf } from '../../mail/store/journal.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { testAccount, type TestStore, testStore } from '../support/store.ts';
 
 const DAY = 24 * 3_600_000;
@@ -34,7 +34,7 @@ async function attempt(box: TestStore, results: readonly TlsResult[], outcome: '
     index: indexMessage(data),
     allowance: null,
   });
-  const id = taken.kind === 'taken' ? (taken.queued[0] ?? 0) : 0;
+  const id = taken.kind === 'taken' ? (taken.rows[0] ?? 0) : 0;
   await box.store.write(beginAttempts, { items: [{ id, nextAt: 1 }] });
   const said = { host: at.mx, ip: at.ip, code: 450, status: '4.7.1', text: 'later', tls: TLS, at: 1, nextAt: 2 };
   await box.store.write(finishAttempts, {
@@ -76,7 +76,7 @@ test('how the connection was protected is in the queue and in the story of the m
   const filter = { tenant: 1, accounts: null, state: null, domain: null };
   const rows = await box.store.read(listQueue, { ...filter, after: 0, limit: 10 });
   expect(rows).toMatchObject([{ last_tls: TLS, require_tls: 1 }]);
-  const story = await box.store.read(journalOf, { trace: 't1' });
+  const story = await box.store.read(journalOf, { trace: 't1', ...OPERATOR_VIEW });
   expect(story.at(-1)).toMatchObject({ event: 'deferred', detail: { tls: TLS } });
 });
 

@@ -47,6 +47,20 @@ async function operator(): Promise<Visitor> {
 }
 
 describe('an organization', () => {
+  test('whom its programs write to no more is listed with the reason, put there, and taken off', async () => {
+    const path = `${acme.path}/suppressions`;
+    expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
+    expect(leads(await acme.owner.act(path, 'add', { address: 'Gone@x.example' }))).toBe(`303 ${path}?done=added`);
+    const shown = (await acme.owner.get(path)).text.replaceAll('<wbr />', '');
+    expect(shown).toContain('gone@x.example');
+    expect(shown).toMatch(/It was put on the list by usr_\d+/);
+    expect((await other.owner.get(`${other.path}/suppressions`)).text).not.toContain('gone@');
+    const refused = await acme.owner.act(path, 'add', { address: 'no address' });
+    expect([refused.status, refused.text.includes('This is not a mail address.')]).toEqual([422, true]);
+    expect(leads(await acme.owner.act(path, 'remove', { address: 'gone@x.example' }))).toBe(`303 ${path}?done=removed`);
+    expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
+  });
+
   test('a limited token is minted, shown once, refused where it must be, and revoked', async () => {
     const path = `${acme.path}/tokens`;
     const shown = await acme.owner.act(path, 'mint', { name: 'Reader', actions: ['read'] });
@@ -112,6 +126,27 @@ describe('an organization', () => {
       `303 ${path}?done=released`,
     );
     expect((await acme.owner.get(path)).text).not.toContain(`${path}/${idOf(to[0] ?? '')}"`);
+  });
+
+  test('what happened to a message is found by its id, its Message-ID or an address, by its own organization', async () => {
+    const path = `${acme.path}/trace`;
+    const by = (words: string, who = acme): Promise<string> =>
+      who.owner.get(`${who.path}/trace?q=${encodeURIComponent(words)}`).then((said) => said.text);
+    const found = await by('two@remote.example');
+    for (const said of ['It was taken to be sent by anna@acme.test', 'It is held: local mode', 'It was released'])
+      expect(found).toContain(said);
+    const id = /<dt>Id<\/dt>\s*<dd>([a-z2-7]{20})<\/dd>/.exec(found)?.[1] ?? expect.fail(found);
+    const messageId = /<dd>&lt;([^<>&\s]+)&gt;<\/dd>/.exec(found)?.[1] ?? expect.fail(found);
+    for (const words of [id, messageId, `<${messageId}>`, 'Two@REMOTE.example']) {
+      expect(await by(words)).toContain('It is held: local mode');
+      expect(await by(words, other)).toContain('Nothing is known of it');
+    }
+    expect(await by('"><script>alert(1)</script>@x.test')).not.toContain('<script>alert');
+    expect((await acme.owner.get(`${acme.path}/mailboxes/mbx_2`)).text).toContain(`${path}?q=anna%40acme.test`);
+    const said = await fetch(`${base}/api/email/trace?messageId=${id}`, {
+      headers: { authorization: `Bearer ${acme.token}` },
+    });
+    expect(await said.json()).toMatchObject({ message: { messageId: id }, envelope: { mailFrom: 'anna@acme.test' } });
   });
 
   test('a person is invited by mail, joins as member, and sees only mailboxes of their own', async () => {

@@ -1,5 +1,5 @@
 import { parseAddress, type Address } from '../../mail/message/address.ts';
-import type { AttemptResult, BounceMessage, Queue, QueueItem } from '../../mail/relay/needs.ts';
+import type { AttemptResult, BounceMessage, Look, Queue, QueueItem } from '../../mail/relay/needs.ts';
 import { LONGEST_WAIT } from '../../mail/relay/schedule.ts';
 
 export interface Row extends QueueItem {
@@ -21,6 +21,7 @@ export class FakeQueue implements Queue {
   /** Called before each answer, to make the store slow or broken. */
   before: (call: string) => Promise<void> | void = () => undefined;
   readonly #messages = new Map<number, Buffer>();
+  readonly #lanes = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
   readonly #waiting: { holds: () => boolean; resolve: () => void }[] = [];
   readonly #now: () => number;
@@ -46,6 +47,10 @@ export class FakeQueue implements Queue {
         sender: addressOf('me@box.test'),
         recipient,
         domain: recipient.domain,
+        tenant: 1,
+        owner: 1,
+        lane: this.#lane(`${fields.owner ?? 1} ${recipient.domain}`),
+        way: { via: undefined, failover: undefined },
         attempts: 0,
         queuedAt: this.#now(),
         nextAt: this.#now(),
@@ -84,14 +89,15 @@ export class FakeQueue implements Queue {
     return this.results;
   }
 
-  async due(now: number, limit: number, busy: readonly string[]): Promise<QueueItem[]> {
+  async due({ now, limit, lanes, owners }: Look): Promise<{ items: QueueItem[]; next: number | undefined }> {
     await this.before('due');
-    return this.rows
-      .filter((row) => row.state === 'queued' && !busy.includes(row.domain))
-      .filter((row) => row.nextAt <= now || (row.attempts > 0 && row.nextAt > now + LONGEST_WAIT))
+    const items = this.rows
+      .filter((row) => row.state === 'queued' && !lanes.includes(row.lane) && !owners.includes(row.owner))
+      .filter((row) => row.nextAt <= now || row.nextAt > now + LONGEST_WAIT)
       .sort((a, b) => a.nextAt - b.nextAt)
       .slice(0, limit)
       .map((row) => ({ ...row }));
+    return { items, next: undefined };
   }
 
   async nextDue(): Promise<number | undefined> {
@@ -120,6 +126,7 @@ export class FakeQueue implements Queue {
       const row = this.#row(result.id);
       if (result.outcome === 'deferred') row.nextAt = result.nextAt;
       else row.state = result.outcome;
+      if (result.via !== undefined) row.way = { via: result.via, failover: undefined };
     }
     for (const bounce of bounces) {
       for (const id of bounce.about) if (bounce.kind === 'delay') this.#row(id).delayTold = true;
@@ -142,6 +149,12 @@ export class FakeQueue implements Queue {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #lane(name: string): number {
+    const lane = this.#lanes.get(name) ?? this.#lanes.size + 1;
+    this.#lanes.set(name, lane);
+    return lane;
   }
 
   #row(id: number): Row {

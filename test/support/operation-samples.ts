@@ -19,6 +19,8 @@ const mailbox = ({ mailboxId }: Things): Args => ({ mailboxId });
 const service = ({ serviceId }: Things): Args => ({ serviceId });
 /** The first message of its mailbox, if there were one. */
 const messageOf = ({ mailboxId }: Things): string => `msg_${(Number(mailboxId.slice(4)) % 1_000_000) * 2 ** 32 + 1}`;
+/** The message that waits. */
+const traceOf = ({ domain: name }: Things): string => `trace-${name.replace(/\.test$/, '')}-due`;
 const ofOrganization = ({ organizationId }: Things): Args => ({ organizationId });
 const inProject = ({ projectId }: Things): Args => ({ projectId });
 const waiting = ({ queueId }: Things): Args => ({ queueId });
@@ -79,6 +81,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   hold_queue_item: waiting,
   release_queue_item: ({ heldId: queueId }) => ({ queueId }),
   cancel_queue_item: waiting,
+  trace_message: (of) => ({ messageId: traceOf(of) }),
   attach_email_to_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
   detach_email_from_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
   list_services: inProject,
@@ -139,7 +142,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
-  messageId: (of) => messageOf(of),
+  messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
   appPasswordId: (of) => of.appPasswordId,
 };
 
@@ -189,6 +192,8 @@ function withField(operation: Operation, field: string): Reference['args'] {
       const { sourceAddress, destinationAddress } = own;
       return { sourceAddress, destinationAddress, [field]: value };
     }
+    // It takes one name of a message, whichever.
+    if (operation.name === 'trace_message' && ['address', 'rfc822MessageId'].includes(field)) return { [field]: value };
     return { ...args, [field]: value };
   };
 }
@@ -197,7 +202,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
 export const TEXTS: ReadonlySet<string> = new Set(
   `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
-   keepLocalCopy state alias env spec since revision email role actions verify`.split(/\s+/),
+   rfc822MessageId keepLocalCopy state alias env spec since revision email role actions verify`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -11,6 +11,8 @@ export type Action =
   | { close: string }
   /** Closes without a word, or with a TCP reset; or says nothing more for as long as the client waits. */
   | { do: 'drop' | 'reset' | 'silence' }
+  /** Says so many octets and no more, and closes. */
+  | { cut: string }
   /** Says one octet of the text each 5 ms. */
   | { slowly: string };
 
@@ -200,7 +202,7 @@ class Talk {
     this.#data = false;
     const mail = { connection: this.#connection, from: this.#from, to: this.#to, raw: Buffer.from(raw) };
     const said = await this.#step('dot', '');
-    if (!said.startsWith('2') && said !== 'drop' && said !== 'reset') return;
+    if (!said.startsWith('2') && !['drop', 'reset', 'cut', 'silence'].includes(said)) return;
     this.#server.mails.push(mail);
     this.#changed();
   }
@@ -256,6 +258,7 @@ class Talk {
     }
     if (typeof action === 'string') return (this.#socket.write(`${action}\r\n`), action);
     if ('close' in action) return (this.#socket.end(`${action.close}\r\n`), action.close);
+    if ('cut' in action) return (this.#socket.end(action.cut), 'cut');
     if ('slowly' in action) return this.#slowly(action.slowly);
     this.#socket.write(action.say);
     return action.say.toString('latin1');

@@ -231,7 +231,7 @@ async function queueRows(
       elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
       index: indexMessage(data),
     });
-    const ids = done.kind === 'taken' ? done.queued : [];
+    const ids = done.kind === 'taken' ? done.rows : [];
     return `que_${ids[0]}`;
   };
   return { queueId: await queued(null), heldId: await queued('for a look') };

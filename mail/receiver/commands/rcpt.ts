@@ -47,7 +47,7 @@ function answer(
 ): Answer {
   // RFC 5321 4.5.5: only reports go to a rewritten sender, and these have the null reverse-path.
   const returns = route.kind === 'return' && transaction.sender === undefined;
-  const taken = route.kind === 'here' || route.kind === 'forward' || returns;
+  const taken = route.kind === 'here' || route.kind === 'forward' || route.kind === 'report' || returns;
   if (taken || (route.kind === 'elsewhere' && session.door === 'submission')) {
     transaction.recipients.push({ address, route, dsn });
     return reply(250, '2.1.5', 'Ok');
@@ -62,6 +62,8 @@ function answer(
       return slowed(session, reply(550, '5.1.1', `${to} does not exist here`));
     case 'unverified':
       return postponed(session, reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`));
+    case 'waiting':
+      return postponed(session, reply(450, '4.2.1', `Mail for ${to} is not passed on yet, try again later`));
     case 'full':
       return postponed(session, reply(452, '4.2.2', `The mailbox of ${to} is full`));
     case 'elsewhere':

@@ -6,7 +6,7 @@ import { type Distrust, judgeByAuthorities } from './certificate.ts';
 
 /** What one host has to show before mail is handed to it. */
 export interface HostPolicy {
-  by: 'opportunistic' | 'mta-sts' | 'mta-sts testing' | 'dane' | 'requiretls';
+  by: 'opportunistic' | 'mta-sts' | 'mta-sts testing' | 'dane' | 'requiretls' | 'smarthost';
   /** What demands it, as the subject of a sentence. */
   rule: string;
   /** Without TLS that {@link judge} accepts nothing is sent. Else what it says is only counted. */

@@ -33,7 +33,7 @@ export interface WriterClientOptions {
   observe(what: 'commands' | 'seconds', value: number): void;
 }
 
-/** The main thread's end of the writer thread. Commands of one tick cross in one message. */
+/** The main thread's end of the writer thread. Commands of one turn of the event loop cross in one message. */
 export class WriterClient {
   readonly #options: WriterClientOptions;
   readonly #worker: Worker;
@@ -83,7 +83,7 @@ export class WriterClient {
     if (full || this.#waiting.size >= MOST_WAITING) {
       return Promise.reject(new StoreBusy('queue', 'too many writes are waiting for the disk'));
     }
-    if (this.#outbox.length === 0) queueMicrotask(() => this.#post());
+    if (this.#outbox.length === 0) setImmediate(() => this.#post());
     const id = ++this.#id;
     this.#outbox.push({ id, name: what.name, input, stamp: { now: this.#options.clock() }, slice });
     this.#bytes += bytes;
@@ -99,12 +99,15 @@ export class WriterClient {
     const closed = new Promise<void>((resolve) => {
       this.#closed = resolve;
     });
-    if (this.#ended === undefined) this.#worker.postMessage({ kind: 'close' } satisfies ToWriter);
-    else await this.#worker.terminate();
+    if (this.#ended === undefined) {
+      this.#post();
+      this.#worker.postMessage({ kind: 'close' } satisfies ToWriter);
+    } else await this.#worker.terminate();
     await closed;
   }
 
   #post(): void {
+    if (this.#outbox.length === 0) return;
     const jobs = this.#outbox;
     this.#outbox = [];
     this.#worker.postMessage({ kind: 'jobs', jobs } satisfies ToWriter);

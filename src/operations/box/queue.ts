@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import { journalOf } from '../../../mail/store/journal.ts';
-import { listQueue, queueOfTrace, type QueueRow, type Steering, steerQueue } from '../../../mail/store/queue.ts';
+import { OPERATOR_VIEW } from '../../../mail/store/journal.ts';
+import { listQueue, type QueueRow } from '../../../mail/store/queue.ts';
+import { type Steering, steerQueue } from '../../../mail/store/queue-steering.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
+import { Event, shownEntry } from '../trace/shown.ts';
+import { storyOf } from '../trace/timeline.ts';
 
 /** What one command of the store may touch. */
 const SLICE = 500;
@@ -73,16 +76,20 @@ export const trace = operation({
   input: z.strictObject({ trace: z.string().min(1).max(200) }),
   output: z.object({
     trace: z.string(),
+    timeline: z.array(Event),
     events: z.array(z.looseObject({ event: z.string() })),
     waiting: z.array(z.looseObject({ id: z.number() })),
   }),
   async run({ store }, { trace: id }) {
-    const [events, rows] = await Promise.all([
-      store.read(journalOf, { trace: id }),
-      store.read(queueOfTrace, { trace: id }),
-    ]);
-    if (events.length === 0) refuse('not_found', `Nothing is known of a message ${id}.`);
-    return { trace: id, events: events.map((event) => ({ ...event })), waiting: rows.map(shown) };
+    const story = await storyOf(store, OPERATOR_VIEW, id);
+    if (story === undefined) return refuse('not_found', `Nothing is known of a message ${id}.`);
+    const { lines, entries, waiting } = story;
+    return {
+      trace: id,
+      timeline: entries.map(shownEntry),
+      events: lines.map((line) => ({ ...line })),
+      waiting: waiting.map(shown),
+    };
   },
 });
 

@@ -6,7 +6,7 @@ import {
   type AppPassword,
   listAppPasswords,
   removeAppPassword,
-} from '../../../mail/store/account.ts';
+} from '../../../mail/store/credential.ts';
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { expiryOf } from '../expiry.ts';

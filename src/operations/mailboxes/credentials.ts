@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { generatePassword } from '../../../mail/login/password.ts';
-import { accountSalt, setPassword } from '../../../mail/store/account.ts';
+import { accountSalt, setPassword } from '../../../mail/store/credential.ts';
 import { ownCredential } from '../../accounts/credential.ts';
 import { connectionProfile } from '../../accounts/profile.ts';
 import { publicId } from '../../ids.ts';

@@ -80,7 +80,7 @@ export const inviteOrganizationMember = operation({
     const secret = randomBytes(24).toString('hex');
     const organization = (await call.store.read(findOrganization, { id: call.tenant })) ?? notFound('organization');
     const url = `${call.baseUrl()}/auth/invite?token=${secret}`;
-    const letter = await prepareLetter(post(call), {
+    const letter = await prepareLetter(call, {
       to: owner.address,
       subject: `Join ${harmless(organization.name)} on ${call.settings.hostname}`,
       text: [
@@ -206,7 +206,7 @@ export const resendClaimLink = operation({
     }
     const { url, hash } = newLink(call);
     const letter = await prepareLetter(
-      post(call),
+      call,
       claimLetter(owner.address, pending.organization, url, call.settings.hostname),
     );
     const input = { organization: call.tenant, base: subjectOf(owner.base), hash, letter };
@@ -223,10 +223,6 @@ export const resendClaimLink = operation({
     }
   },
 });
-
-function post({ store, clock, settings, hold }: Call) {
-  return { store, clock, hostname: settings.hostname, hold };
-}
 
 function tooManyLetters(waitMs: number): never {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);

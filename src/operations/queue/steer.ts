@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Steering, steerQueue } from '../../../mail/store/queue.ts';
+import { type Steering, steerQueue } from '../../../mail/store/queue-steering.ts';
 import { rowId } from '../../ids.ts';
 import { type Hints, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';

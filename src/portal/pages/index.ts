@@ -14,7 +14,9 @@ import { service } from './service.ts';
 import { queuedMail } from './queued-mail.ts';
 import { services } from './services.ts';
 import { settings } from './settings.ts';
+import { suppressions } from './suppressions.ts';
 import { tokens } from './tokens.ts';
+import { trace } from './trace.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -26,6 +28,8 @@ export const PAGES: readonly Page[] = [
   forwarders,
   queue,
   queuedMail,
+  trace,
+  suppressions,
   tokens,
   apiKeys,
   services,

@@ -8,6 +8,7 @@ import { type Answer, can, read, type Visit } from '../visit.ts';
 import { appPasswordActs, appPasswords } from './mailbox-passwords.ts';
 import { linkActs, services, webhook } from './mailbox-links.ts';
 import { type Mailbox, mailboxStatus } from './mailboxes.ts';
+import { storyLink } from './trace.ts';
 
 const which = (params: Params) => ({ mailboxId: params['id'] });
 
@@ -62,6 +63,7 @@ export const mailbox: Page = {
       ['Stored', [bytes(found.usedBytes), found.quotaBytes !== null && ` of ${bytes(found.quotaBytes)}`]],
       ['Made', moment(found.createdAt)],
     ])}
+    ${can(visit, 'trace_message') && storyLink(visit, found.address, 'What happened to its mail')}
     ${setUp(visit, found)} ${password(visit, state, found)} ${await appPasswords(visit, state, found)}
     ${await services(visit, state, found)} ${await webhook(visit, state, found)} ${changes(visit, state, found)}`;
   },

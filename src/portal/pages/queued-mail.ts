@@ -2,8 +2,9 @@ import type { getQueueItem } from '../../operations/queue/read.ts';
 import { html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
 import { bytes, crumb, facts, head, moment, tag } from '../parts.ts';
-import { type Answer, read } from '../visit.ts';
+import { type Answer, can, read } from '../visit.ts';
 import { STEERING, steering } from './queue.ts';
+import { storyLink } from './trace.ts';
 
 type Queued = Answer<typeof getQueueItem>;
 
@@ -21,7 +22,7 @@ export const queuedMail: Page = {
     const { item, message } = found;
     return html`${crumb(`${visit.base}/queue`, 'Queue')}
       ${head(message.subject === '' ? 'Without a subject' : message.subject, undefined, steering(visit, item))}
-      ${envelope(found)}
+      ${envelope(found)} ${can(visit, 'trace_message') && storyLink(visit, item.messageId)}
       <section>
         <h2>Text</h2>
         ${

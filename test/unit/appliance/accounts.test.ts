@@ -4,7 +4,7 @@ import { createLogins } from '../../../mail/login/logins.ts';
 import { Throttle } from '../../../mail/login/throttle.ts';
 import { quiet } from '../../../mail/log.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
-import { findLogin } from '../../../mail/store/account.ts';
+import { findLogin } from '../../../mail/store/credential.ts';
 import { SecretBox } from '../../../mail/store/secrets.ts';
 import { changePassword, provisionAccount } from '../../../src/accounts/accounts.ts';
 import { StoredCredentials } from '../../../src/credentials.ts';

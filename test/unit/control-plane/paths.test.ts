@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +18,7 @@ const PATHS = [
   '../../escaped',
   '..\\..\\escaped',
   '%2e%2e%2fescaped',
-  '/tmp/escaped',
+  '/escaped',
   '//escaped',
   './escaped',
   '~/escaped',
@@ -29,7 +30,7 @@ const PATHS = [
   `escaped${'x'.repeat(300)}`,
   '-rf',
   '$HOME/escaped',
-  'file:///tmp/escaped',
+  'file:///escaped',
 ];
 
 let beside: readonly string[] = [];
@@ -56,5 +57,6 @@ test('none of them became the name of a file', async () => {
   expect(names.filter((name) => !known.test(name))).toEqual([]);
   const added = (await readdir(dirname(dataDir))).filter((name) => !beside.includes(name));
   expect(added.filter((name) => name.includes('escaped'))).toEqual([]);
+  expect(existsSync('/escaped')).toBe(false);
   expect(await readdir(join(dataDir, 'services'))).toContain(`${a.main.serviceId}.env`);
 });

@@ -6,10 +6,27 @@ import { anonymousCaller, operatorCaller, tokenCaller } from '../../../src/opera
 import { perform } from '../../../src/operations/perform.ts';
 import { findToken } from '../../../src/tokens/commands.ts';
 import { secretHash } from '../../../src/tokens/token.ts';
+import { accountByKey } from '../../../mail/store/account.ts';
+import { addDomain } from '../../../mail/store/domain.ts';
+import { command } from '../../../mail/store/engine/types.ts';
+import { dueMessages } from '../../../mail/delivery/schedule.ts';
+import { rowId } from '../../../src/ids.ts';
+import { freezeOrganization } from '../../../src/organizations/commands.ts';
+import type { World } from '../../../src/operations/world.ts';
+import { send } from '../../../src/sending/send-desk.ts';
 import { testWorld } from '../../support/world.ts';
 
+const plantAttempt = command('test-attempt', async (tx, input: { account: number }, stamp): Promise<void> => {
+  await tx.run(
+    `INSERT INTO webhook_delivery (account_id, arrival_id, email_id, at, url, response, duration_ms)
+     VALUES (?, 1, 1, ?, 'http://127.0.0.1:9/hook', '', 1)`,
+    input.account,
+    stamp.now,
+  );
+});
+
 test('a removed organization leaves nothing but its audit rows', async () => {
-  await using made = await testWorld();
+  await using made = await testWorld({}, [plantAttempt]);
   const { world, store } = made;
   const run = async (caller: Parameters<typeof perform>[2], name: string, input: object) => {
     const operation = findOperation(name);
@@ -41,6 +58,9 @@ test('a removed organization leaves nothing but its audit rows', async () => {
   await run(owner, 'create_project', { name: 'Second' });
 
   const { id, slug } = organization as { id: string; slug: string };
+  await run(owner, 'add_suppression', { address: 'gone@elsewhere.example' });
+  await sends(world, rowId('organization', id) ?? 0);
+
   await run(operatorCaller(), 'remove_organization', { targetOrganizationId: id, confirm: slug });
   const after = rowsOf(store.dataDir);
   const left = Object.keys(after).filter((table) => after[table] !== before[table]);
@@ -51,12 +71,25 @@ test('a removed organization leaves nothing but its audit rows', async () => {
     'blob',
     'hit',
     'journal',
+    'journal_key',
     'mailbox',
     'queue',
+    'queue_lane',
     'setting',
     'submission',
   ]);
 });
+
+/** One message now and one later, both with a key that keeps them from being sent twice, and an attempt of a webhook. */
+async function sends(world: World, organization: number): Promise<void> {
+  const mail = { from: 'me@short.test', to: 'you@elsewhere.example', subject: 'x', text: 'x' };
+  const sender = { organization, credential: 'key_1', allowedDomains: null };
+  await send(world, sender, mail, 'now');
+  const sendAt = new Date(world.clock() + 3_600_000).toISOString();
+  await send(world, sender, { ...mail, sendAt }, 'later');
+  const account = await world.store.read(accountByKey, { tenant: organization, key: 'me@short.test' });
+  await world.store.write(plantAttempt, { account: account?.id ?? 0 });
+}
 
 function rowsOf(dataDir: string): Record<string, number> {
   using db = new DatabaseSync(join(dataDir, 'mailstead.db'), { readOnly: true });
@@ -68,3 +101,18 @@ function rowsOf(dataDir: string): Record<string, number> {
     ]),
   );
 }
+
+test('what a frozen organization had scheduled waits, and goes on when it may', async () => {
+  await using made = await testWorld();
+  const { world } = made;
+  await world.store.write(addDomain, { tenant: 1, name: 'frozen.test', verified: true });
+  const sendAt = new Date(world.clock() + 3_600_000).toISOString();
+  const mail = { from: 'me@frozen.test', to: 'you@elsewhere.example', subject: 'x', text: 'x', sendAt };
+  await send(world, { organization: 1, credential: 'key_1', allowedDomains: null }, mail, undefined);
+  const due = async () => (await world.store.read(dueMessages, { now: Date.parse(sendAt) })).due.length;
+  expect(await due()).toBe(1);
+  await world.store.write(freezeOrganization, { id: 1, frozen: true });
+  expect(await due()).toBe(0);
+  await world.store.write(freezeOrganization, { id: 1, frozen: false });
+  expect(await due()).toBe(1);
+});

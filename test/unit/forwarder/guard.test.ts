@@ -26,13 +26,21 @@ test.each([
   ['junk', 'Precedence: junk\r\n', false],
   ['an autoreply header', 'X-Autoreply: yes\r\n', false],
   ['an autoresponder header', 'X-AutoRespond: on holiday\r\n', false],
-  ['what has come a long way', 'Received: from a by b\r\n'.repeat(31), false],
-  ['what was forwarded from here before', forwardTrace(source, 'you@example.org', key), false],
 ])('%s stays', (_what, header, nullSender) => {
-  expect(guard(header, nullSender)).toMatchObject({ kind: 'keep', why: expect.any(String) as string });
+  expect(guard(header, nullSender)).toEqual({ kind: 'automatic', why: expect.any(String) as string });
+});
+
+test.each([
+  ['what has come a long way', 'Received: from a by b\r\n'.repeat(31)],
+  ['what was forwarded from here before', forwardTrace(source, 'you@example.org', key)],
+  ['what was delivered here before', 'Delivered-To: Me@BOX.example\r\n'],
+  ['what was delivered to a tag of it', 'Delivered-To: me+spring@box.example\r\n'],
+])('%s is a loop', (_what, header) => {
+  expect(guard(header)).toEqual({ kind: 'loop', why: expect.any(String) as string });
 });
 
 test('a marker that somebody made up, or of another address, keeps nothing here', () => {
   expect(guard('X-Mailstead-Forwarded: 1\r\n').kind).toBe('forward');
   expect(guard(forwardTrace('other@box.example', 'x@example.org', key)).kind).toBe('forward');
+  expect(guard('Delivered-To: other@box.example\r\nDelivered-To: not an address\r\n').kind).toBe('forward');
 });

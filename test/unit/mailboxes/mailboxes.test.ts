@@ -3,7 +3,7 @@ import { deliver, deliveryTrace } from '../../../mail/delivery/deliver.ts';
 import { route } from '../../../mail/delivery/route.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { setPassword } from '../../../mail/store/account.ts';
+import { setPassword } from '../../../mail/store/credential.ts';
 import { emptyGoneAccount, goneAccounts } from '../../../mail/store/account-removal.ts';
 import { createMailbox, findMailbox, listMailboxes } from '../../../mail/store/mailbox.ts';
 import type { Caller } from '../../../src/operations/caller.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Group } from '../../../mail/relay/groups.ts';
+import type { QueueItem } from '../../../mail/relay/needs.ts';
 import { Lane } from '../../../mail/relay/lane.ts';
 import { Places } from '../../../mail/relay/places.ts';
 
-function lane(name: string): Lane {
+function lane(name: string, tenant = 1): Lane {
   const made = new Lane(name, { first: 2, most: 20 });
-  made.waiting.push([] as unknown as Group);
+  made.waiting.push([{ tenant, owner: tenant } as QueueItem]);
   return made;
 }
 
@@ -44,10 +44,26 @@ test('a connection makes place for a destination that has none', () => {
   places.prove(busy);
   places.prove(other);
   while (places.take(busy)) busy.connections += 1;
-  expect(places.shouldYield(busy, 1)).toBe(false);
+  expect(places.shouldYield(busy, 1, 0)).toBe(false);
   expect(places.take(other)).toBe(false);
-  expect(places.shouldYield(busy, 1)).toBe(true);
+  expect(places.shouldYield(busy, 1, 0)).toBe(true);
   busy.connections = 1;
-  expect(places.shouldYield(busy, 9)).toBe(false); // its only connection has its turn first
-  expect(places.shouldYield(busy, 10)).toBe(true);
+  expect(places.shouldYield(busy, 9, 0)).toBe(false); // its only connection has its turn first
+  expect(places.shouldYield(busy, 10, 0)).toBe(true);
+  expect(places.shouldYield(busy, 1, 10_000)).toBe(true);
+});
+
+test('a free place goes to the tenant that has fewest, and within it to the lane that waits longest', () => {
+  const places = new Places(4);
+  const taken = Array.from({ length: 100 }, (_, n) => lane(`dead${n}.test`)).filter((one) => places.take(one));
+  const [first, second] = [lane('first.test', 2), lane('second.test', 2)];
+  expect([taken.length, places.take(first), places.take(second)]).toEqual([3, false, false]);
+  expect(places.next()).toBeUndefined();
+  const served = taken.map((one) => {
+    places.give(one);
+    const next = places.next();
+    if (next !== undefined) places.take(next);
+    return next?.name;
+  });
+  expect(served).toEqual(['first.test', 'dead3.test', 'second.test']);
 });

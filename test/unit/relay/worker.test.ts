@@ -98,6 +98,58 @@ describe('one message', () => {
     ]);
   });
 
+  test('to more destinations than there are places waits for no idle connection', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port, { limits: { connections: 2 } });
+    const domains = Array.from({ length: 9 }, (_, at) => `d${at}.test`);
+    for (const domain of domains) box.zone[`A ${domain}`] = ['127.0.0.1'];
+    for (const domain of domains) box.queue.add([`you@${domain}`]);
+    // The clock stands still, so what is idle stays so.
+    await box.queue.recorded(9);
+    expect(server.mails).toHaveLength(9);
+  });
+
+  test('for several with senders of their own is a transaction each, over one connection', async () => {
+    await using server = await scriptedServer();
+    const returnPath: RelayOptions['returnPath'] = ({ id, sender }) =>
+      Promise.resolve(sender && { ...sender, local: `${sender.local}+${id}` });
+    await using box = world(server.port, { returnPath });
+    box.queue.add(['a@remote.test', 'b@remote.test', 'c@remote.test']);
+    await box.queue.recorded(3);
+    expect(server.mails.map((mail) => [mail.from, mail.to])).toEqual([
+      ['me+1@box.test', ['a@remote.test']],
+      ['me+2@box.test', ['b@remote.test']],
+      ['me+3@box.test', ['c@remote.test']],
+    ]);
+    expect(server.connections).toBe(1);
+  });
+
+  test('leaves under its own sender when the one of a copy cannot be made', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port, { returnPath: () => Promise.reject(new Error('no store')) });
+    box.queue.add(['a@remote.test', 'b@remote.test']);
+    await box.queue.recorded(2);
+    expect(server.mails.map((mail) => mail.from)).toEqual(['me@box.test']);
+  });
+
+  test('goes on at once over another connection when the server closes after some of its copies', async () => {
+    await using server = await scriptedServer();
+    let taken = 0;
+    server.script.mail = () => (++taken % 3 === 0 ? '421 4.7.0 enough for one connection' : undefined);
+    const returnPath: RelayOptions['returnPath'] = ({ id, sender }) =>
+      Promise.resolve(sender && { ...sender, local: `${sender.local}+${id}` });
+    await using box = world(server.port, { returnPath });
+    box.queue.add(['a', 'b', 'c', 'd', 'e'].map((name) => `${name}@remote.test`));
+    const results = await box.queue.recorded(5);
+    expect(results.map(({ outcome, nextAt }) => [outcome, nextAt > box.clock.now()])).toEqual([
+      ['delivered', false],
+      ['delivered', false],
+      ['deferred', false],
+      ['deferred', false],
+      ['deferred', false],
+    ]);
+  });
+
   test('with more recipients than the server takes at a time goes in parts', async () => {
     await using server = await scriptedServer();
     server.offers.push('LIMITS RCPTMAX=2');
@@ -328,6 +380,33 @@ describe('many messages', () => {
     await closed;
   });
 
+  test('nobody waits behind the many of another at the same destination', async () => {
+    await using server = await scriptedServer();
+    await using box = world(server.port, { limits: { perDestination: { first: 1, most: 1 } } });
+    for (let n = 0; n < 500; n += 1) box.queue.add([`bulk${n}@remote.test`]);
+    await server.received(3);
+    box.queue.add(['second@remote.test'], { owner: 2 });
+    for (let n = 0; n < 3; n += 1) box.queue.add([`other${n}@remote.test`], { tenant: 2, owner: 3 });
+    await box.queue.until(() => box.queue.rows.slice(-4).every((row) => row.state === 'delivered'));
+    expect(box.queue.results.length).toBeLessThan(150);
+  });
+
+  test('connections to a server that is slow do not become more, and make place after each message', async () => {
+    const clock = new FakeClock();
+    const dot: Script['dot'] = () => {
+      clock.advance(6000);
+      return undefined;
+    };
+    await using slow = await scriptedServer({ dot });
+    await using box = world(slow.port, { clock, limits: { connections: 2 } }, new FakeQueue(() => clock.now()));
+    box.zone['A other.test'] = ['127.0.0.1'];
+    for (let n = 0; n < 60; n += 1) box.queue.add([`u${n}@remote.test`]);
+    box.queue.add(['you@other.test']);
+    await box.queue.until(() => box.queue.rows.at(-1)?.state === 'delivered');
+    expect(slow.mostOpen).toBeLessThanOrEqual(3); // one that is closing may overlap the next
+    expect(box.queue.results.length).toBeLessThan(15);
+  });
+
   test('a host that does not answer is left alone for the others as well, then tried again', async () => {
     const down = await scriptedServer();
     await down[Symbol.asyncDispose]();
@@ -399,7 +478,8 @@ describe('faults', () => {
     stuck = false;
     await using again = world(server.port, { clock }, queue);
     clock.advance(5 * MINUTE - 1);
-    expect(await queue.due(clock.now(), 10, [])).toEqual([]);
+    const all = { limit: 10, lanes: [], owners: [], after: undefined };
+    expect((await queue.due({ now: clock.now(), ...all })).items).toEqual([]);
     expect(server.mails).toHaveLength(1);
     clock.advance(MINUTE);
     await queue.recorded(1);

@@ -29,7 +29,7 @@ describe('what is installed', () => {
   });
 
   test('the production tree stays small', () => {
-    expect(packages.filter(([, one]) => one.dev !== true).length).toBeLessThanOrEqual(100);
+    expect(packages.filter(([, one]) => one.dev !== true).length).toBeLessThanOrEqual(125);
   });
 
   // Below these, known holes are open.

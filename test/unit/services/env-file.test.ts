@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sealedPassword } from '../../../mail/store/account.ts';
+import { sealedPassword } from '../../../mail/store/credential.ts';
 import { createService } from '../../../src/services/commands.ts';
 import { envFilePath, rewriteEnvFiles, servicesDir } from '../../../src/services/env-file.ts';
 import { ENV_PURPOSE, type Environment, envFileText } from '../../../src/services/environment.ts';

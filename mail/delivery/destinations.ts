@@ -1,0 +1,68 @@
+import { type Address, formatAddress } from '../message/address.ts';
+import { suppressed } from '../store/suppression.ts';
+import { query, type Store } from '../store/engine/types.ts';
+import type { NewQueueRow } from '../store/queue.ts';
+import { type Delivery, deliveryTrace } from './deliver.ts';
+import { type ForwardedMail, type Onward, planForwards } from './forward.ts';
+import { routeAtOwnName, routeOutward } from './route.ts';
+
+/** Where the recipients of a message that leaves from here lead. */
+export interface Destinations {
+  /** Recipients on this box, as they were named: some only forward, so they are more than {@link here}. */
+  local: string[];
+  here: Delivery[];
+  elsewhere: NewQueueRow[];
+  onward: Onward[];
+}
+
+/** A recipient on this box whom nothing reaches. */
+export interface Unreachable {
+  address: string;
+  /** `lost`: its forwards lead nowhere, or may not be followed by this message. */
+  why: 'unknown' | 'full' | 'lost';
+}
+
+/** Why {@link Unreachable}, as the end of a sentence. */
+export const UNREACHABLE: Readonly<Record<Unreachable['why'], string>> = {
+  unknown: 'its domain is hosted here, and there is no such mailbox',
+  full: 'its mailbox is full',
+  lost: 'it only forwards, and this message cannot go on from there',
+};
+
+/**
+ * Decides where recipients lead. `sender` is the envelope's, and `fields` the header's: they have a say in what is
+ * forwarded. `hostname` is the box's own name. A full mailbox still takes what was accepted before (`late`).
+ */
+export async function destinations(
+  store: Store,
+  recipients: readonly Address[],
+  mail: ForwardedMail & { hostname: string },
+  { late = false }: { late?: boolean } = {},
+): Promise<Destinations & { unreachable: Unreachable[] }> {
+  const local: Address[] = [];
+  const elsewhere: NewQueueRow[] = [];
+  const unreachable: Unreachable[] = [];
+  for (const address of recipients) {
+    const recipient = formatAddress(address);
+    const outward = await routeOutward(store, address);
+    const atOwnName = outward.kind === 'elsewhere' && address.domain === mail.hostname;
+    const { kind } = atOwnName ? await routeAtOwnName(store, address) : outward;
+    if (kind === 'elsewhere') elsewhere.push({ recipient, domain: address.domain, notify: '', orcpt: '' });
+    else if (kind === 'unknown' || (kind === 'full' && !late)) unreachable.push({ address: recipient, why: kind });
+    else local.push(address);
+  }
+  const { accounts, onward, lost } = await planForwards(store, local, mail);
+  unreachable.push(...lost.map((address) => ({ address: formatAddress(address), why: 'lost' as const })));
+  const sender = mail.sender === undefined ? '' : formatAddress(mail.sender);
+  const here = [...accounts].map(([account, address]): Delivery => {
+    const to = formatAddress(address);
+    return { account, to, trace: deliveryTrace(sender, to) };
+  });
+  const reached = local.filter((address) => !lost.includes(address)).map(formatAddress);
+  return { local: reached, here, elsewhere, onward, unreachable };
+}
+
+/** Whom of these a tenant's programs write to no more. */
+export const suppressedOf = query('suppressed-of', (rx, input: { tenant: number; keys: readonly string[] }) =>
+  suppressed(rx, input.tenant, input.keys),
+);

@@ -1,0 +1,266 @@
+import type { JournalLine } from '../../../mail/store/journal.ts';
+import { meansGone } from '../../../mail/store/suppression.ts';
+
+/** What kinds of things a story is made of. */
+export const EVENTS = [
+  'accepted',
+  'policy',
+  'queued',
+  'attempt',
+  'deferred',
+  'delivered',
+  'bounced',
+  'complained',
+  'relayed',
+  'webhook',
+] as const;
+
+/** One thing that happened to a message, before its time is written out. */
+export interface Entry {
+  /** ms UTC. */
+  at: number;
+  event: (typeof EVENTS)[number];
+  /** Whom it is about, where it is not about all. */
+  recipient?: string;
+  host?: string;
+  tls?: string;
+  /** SMTP reply or HTTP status. */
+  code?: number;
+  enhancedCode?: string;
+  /** What the other side said: its words, not ours. */
+  text?: string;
+  /** What happened, and what to do. */
+  explanation: string;
+}
+
+type Telling = Omit<Entry, 'at'>;
+
+/** What one line of the journal says, for people. */
+export function entriesOf({ at, event, detail }: JournalLine): Entry[] {
+  const tell = TELL[event] ?? ((facts: Facts) => [other(event, facts)]);
+  return tell(new Facts(detail)).map((one) => ({ at, ...one }));
+}
+
+/** The detail of a line, of which no field is sure to be there: older lines have fewer. */
+class Facts {
+  readonly #detail: Readonly<Record<string, unknown>>;
+
+  constructor(detail: Readonly<Record<string, unknown>>) {
+    this.#detail = detail;
+  }
+
+  text(name: string): string {
+    const value = this.#detail[name];
+    return typeof value === 'string' ? value : '';
+  }
+
+  list(name: string): string[] {
+    const value = this.#detail[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  number(name: string): number {
+    const value = this.#detail[name];
+    return typeof value === 'number' ? value : 0;
+  }
+
+  get names(): string[] {
+    return Object.keys(this.#detail);
+  }
+}
+
+const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
+  received(facts) {
+    const ip = facts.text('ip');
+    const way = ip === '' ? 'from this server itself' : `from ${facts.text('helo') || 'a server'} [${ip}]`;
+    return [
+      {
+        event: 'accepted',
+        ...(ip !== '' && { host: ip }),
+        explanation: `It came ${way}, sent by ${senderOf(facts)}, and is in the mailbox of ${facts.list('to').join(', ')}.`,
+      },
+    ];
+  },
+  submitted(facts) {
+    const here = facts.list('here');
+    const away = facts.list('to').filter((one) => !here.includes(one));
+    return [
+      { event: 'accepted', explanation: `It was taken to be sent by ${senderOf(facts)}.` },
+      ...here.map((recipient): Telling => ({
+        event: 'delivered',
+        recipient,
+        explanation: `${recipient} is on this server and has it.`,
+      })),
+      ...away.map((recipient): Telling => ({
+        event: 'queued',
+        recipient,
+        explanation: `It waits for its turn to be sent to ${recipient}.`,
+      })),
+    ];
+  },
+  scheduled: (facts) => [
+    {
+      event: 'queued',
+      explanation: `It is kept until ${facts.text('until')} and sent then. Until then it can be taken back.`,
+    },
+  ],
+  forwarded(facts) {
+    const source = facts.text('source');
+    const why = source === '' ? 'A report about forwarded mail finds its way back' : `The forward of ${source} applies`;
+    const recipient = facts.text('to');
+    return [{ event: 'relayed', recipient, explanation: `${why}: a copy goes on to ${recipient}.` }];
+  },
+  kept(facts) {
+    const recipient = facts.text('to');
+    const because = facts.text('because');
+    const explanation =
+      because === ''
+        ? `It could not be forwarded to ${recipient}, so it is in the mailbox. Look at why the forward failed, above.`
+        : `It is in the mailbox and is not forwarded: ${because}.`;
+    return [{ event: 'policy', ...(recipient !== '' && { recipient }), explanation }];
+  },
+  held: (facts) => [
+    {
+      event: 'policy',
+      recipient: facts.text('to'),
+      explanation: `It is held: ${facts.text('because') || 'on request'}. Release it to send it, or cancel it.`,
+    },
+  ],
+  released: (facts) => [
+    { event: 'queued', recipient: facts.text('to'), explanation: 'It was released, and is sent now.' },
+  ],
+  cancelled(facts) {
+    const recipient = facts.text('to');
+    const whom = recipient === '' ? 'anybody' : recipient;
+    return [
+      {
+        event: 'policy',
+        ...(recipient !== '' && { recipient }),
+        explanation: `It was cancelled: it is not sent to ${whom}, and nobody is told.`,
+      },
+    ];
+  },
+  delivered: (facts) => [
+    {
+      ...attempted('delivered', facts),
+      explanation: `${facts.text('host') || 'The server'} has taken it${protection(facts)}. What happens there is for its operator to say.`,
+    },
+  ],
+  deferred: (facts) => [{ ...attempted('deferred', facts), explanation: notYet(facts) }],
+  failed: (facts) => [{ ...attempted('bounced', facts), explanation: never(facts) }],
+  bounced: (facts) => [report(facts)],
+  complained: (facts) => [
+    {
+      event: 'complained',
+      recipient: facts.text('to'),
+      explanation:
+        'The recipient called it unwanted. Programs write to this address no more until it is taken off the suppression list.',
+    },
+  ],
+  suppressed: (facts) => [suppression(facts.text('to'))],
+  listed: (facts) => [
+    {
+      event: 'policy',
+      recipient: facts.text('to'),
+      explanation: `${facts.text('to')} is on the suppression list from now on (${facts.text('reason')}): programs write to it no more.`,
+    },
+  ],
+  resubscribed: (facts) => [
+    {
+      event: 'policy',
+      recipient: facts.text('to'),
+      explanation: `${facts.text('to')} took back the wish to be written to no more.`,
+    },
+  ],
+  reported: (facts) => [
+    {
+      ...attempted(facts.text('action') === 'delayed' ? 'deferred' : 'delivered', facts),
+      explanation: `A server further on reports: ${facts.text('action') || 'a state'}. Nothing needs to be done.`,
+    },
+  ],
+  answered: (facts) => [
+    {
+      event: 'accepted',
+      recipient: facts.text('to'),
+      explanation: 'An automatic answer came back, and is in the mailbox of the sender where there is one.',
+    },
+  ],
+};
+
+/** Why a program's mail was not sent to somebody. */
+export function suppression(recipient: string): Telling {
+  const explanation = `It was not sent to ${recipient}, who is on the suppression list: list_suppressions says why, remove_suppression ends it.`;
+  return { event: 'policy', recipient, explanation };
+}
+
+/** A line of a kind that this table does not know tells what it has. */
+function other(event: string, facts: Facts): Telling {
+  const recipient = facts.text('to');
+  const said = facts.names.map(
+    (name) => `${name} ${facts.text(name) || facts.list(name).join(', ') || facts.number(name)}`,
+  );
+  const explanation = `${event}${said.length === 0 ? '' : `: ${said.join(', ')}`}.`;
+  return { event: 'policy', ...(recipient !== '' && { recipient }), explanation };
+}
+
+function attempted(event: 'delivered' | 'deferred' | 'bounced', facts: Facts): Omit<Telling, 'explanation'> {
+  const [host, tls, enhancedCode, text] = ['host', 'tls', 'status', 'text'].map((name) => facts.text(name));
+  const code = facts.number('code');
+  return {
+    event,
+    recipient: facts.text('to'),
+    ...(host !== '' && { host }),
+    ...(tls !== '' && { tls }),
+    ...(code !== 0 && { code }),
+    ...(enhancedCode !== '' && { enhancedCode }),
+    ...(text !== '' && { text }),
+  };
+}
+
+function notYet(facts: Facts): string {
+  const host = facts.text('host');
+  const next = facts.text('next');
+  const what = host === '' ? 'It could not be handed over yet' : `${host} did not take it yet`;
+  return `${what}. It is tried again by itself${next === '' ? '' : `, at ${next}`}. Nothing needs to be done.`;
+}
+
+function never(facts: Facts): string {
+  const host = facts.text('host');
+  const what = host === '' ? 'It cannot be delivered' : `${host} refused it for good`;
+  return `${what}. ${afterRefusal(facts)}`;
+}
+
+function afterRefusal(facts: Facts): string {
+  const status = facts.text('status');
+  if (meansGone(status)) return 'The address does not exist there: correct it. Programs write to it no more.';
+  if (status === '5.4.7')
+    return 'It was tried until its time was over. Find out why their server takes no mail, and send it again.';
+  if (status.startsWith('5.2.')) return 'The mailbox takes no mail now: ask the recipient in another way.';
+  if (status.startsWith('5.7.'))
+    return 'Their policy is against it: read what they say, and check the DNS records of your domain.';
+  if (status.startsWith('5.3.') || status.startsWith('5.6.'))
+    return 'It is the message itself that they do not take: make it smaller or simpler.';
+  return 'Read what they say; the same message again will most likely fare no better.';
+}
+
+function report(facts: Facts): Telling {
+  const to = facts.text('to');
+  const whom = to === '' ? `nobody: ${facts.text('because') || 'there is no sender'}` : to;
+  switch (facts.text('kind')) {
+    case 'delay':
+      return { event: 'deferred', explanation: `A note that it is delayed was sent to ${whom}.` };
+    case 'success':
+      return { event: 'delivered', explanation: `A report that it was handed over was sent to ${whom}.` };
+    default:
+      return { event: 'bounced', explanation: `A report of the failure was sent to ${whom}.` };
+  }
+}
+
+function senderOf(facts: Facts): string {
+  return facts.text('from') || 'nobody (a report or an automatic answer)';
+}
+
+function protection(facts: Facts): string {
+  const tls = facts.text('tls');
+  return tls.startsWith('TLS') ? ', over an encrypted connection' : ', over a connection without encryption';
+}

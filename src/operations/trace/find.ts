@@ -1,0 +1,53 @@
+import { parseAddress } from '../../../mail/message/address.ts';
+import {
+  addressFindKey,
+  emailFindKey,
+  findTraces,
+  type FoundTrace,
+  messageIdKey,
+  type Viewer,
+} from '../../../mail/store/journal.ts';
+import { rowId } from '../../ids.ts';
+import { findSent } from '../../sending/sent-queries.ts';
+import type { Call } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+
+export interface Asked {
+  messageId?: string | undefined;
+  rfc822MessageId?: string | undefined;
+  address?: string | undefined;
+  since?: string | undefined;
+}
+
+/** Lines that are looked at, and so the most messages that are named. */
+const MOST = 60;
+const SINCE_MS = 30 * 24 * 3600_000;
+
+/** The messages that are meant, newest first; one given by its trace id is not looked for. */
+export async function findStories(
+  call: Call,
+  viewer: Viewer & { tenant: number },
+  asked: Asked,
+): Promise<Pick<FoundTrace, 'trace'>[]> {
+  const { messageId, rfc822MessageId, address, since } = asked;
+  const ways = [messageId, rfc822MessageId, address].filter((one) => one !== undefined);
+  if (ways.length !== 1) wrong('messageId', 'Give one of messageId, rfc822MessageId and address.');
+  const by = (key: number, from: number): Promise<FoundTrace[]> =>
+    call.store.read(findTraces, { ...viewer, key, since: from, limit: MOST });
+  if (rfc822MessageId !== undefined) return by(messageIdKey(rfc822MessageId), 0);
+  if (address !== undefined) {
+    if (parseAddress(address) === undefined) wrong('address', 'address is not a mail address.');
+    return by(addressFindKey(address), since === undefined ? call.clock() - SINCE_MS : Date.parse(since));
+  }
+  const sent = rowId('sent', messageId ?? '');
+  if (sent !== undefined) {
+    const found = await call.store.read(findSent, { organization: viewer.tenant, id: sent });
+    return found === undefined ? [] : [found];
+  }
+  const email = /^msg_(\d+)$/.exec(messageId ?? '')?.[1];
+  return email === undefined ? [{ trace: messageId ?? '' }] : by(emailFindKey(Number(email)), 0);
+}
+
+function wrong(path: string, message: string): never {
+  return refuse('invalid_arguments', message, { issues: [{ path, message }] });
+}

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { returnPath } from '../../mail/delivery/return-path.ts';
+import { submit } from '../../mail/delivery/submit.ts';
+import { formatAddress } from '../../mail/message/address.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import { mailParts } from '../../mail/parts.ts';
+import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
+import { composeReports } from '../../mail/relay/bounce.ts';
+import { settle } from '../../mail/relay/settle.ts';
+import { StoreQueue } from '../../mail/relay/store-queue.ts';
+import { failed } from '../../mail/relay/verdict.ts';
+import { setQuota } from '../../mail/store/account.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { arrive, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
+import { testAccount, testStore, type TestStore } from '../support/store.ts';
+
+const forward = command(
+  'test-forward',
+  async (tx, { from, to, keep }: { from: string; to: string; keep: boolean }, stamp): Promise<void> => {
+    await tx.run(
+      `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, created_at)
+       SELECT 1, id, ?1, ?1, ?2, ?2, ?3, ?4 FROM domain WHERE name = 'box.test'`,
+      from,
+      to,
+      Number(keep),
+      stamp.now,
+    );
+  },
+);
+const emails = query(
+  'test-emails',
+  async (rx) => (await rx.get<{ n: number }>('SELECT count(*) AS n FROM email'))?.n ?? 0,
+);
+
+let box: TestStore;
+let queue: StoreQueue;
+let intake: StoreIntake;
+let made = 0;
+
+beforeEach(async () => {
+  const parts = mailParts();
+  box = await testStore({ ...parts, commands: [...parts.commands, forward] });
+  await testAccount(box.store, 'me');
+  const { account: full } = await testAccount(box.store, 'full');
+  await testAccount(box.store, 'moved');
+  await box.store.write(setQuota, { account: full, bytes: 0 });
+  await box.store.write(forward, { from: 'sales@box.test', to: 'one@fails.example', keep: false });
+  await box.store.write(forward, { from: 'moved@box.test', to: 'two@fails.example', keep: false });
+  queue = new StoreQueue({ store: box.store, hold: null, traceId: () => `report-${++made}` });
+  intake = testIntake(box);
+});
+afterEach(() => box[Symbol.asyncDispose]());
+
+/** Everything that waits is refused for good, until nothing waits; answers to whom all of it was. */
+async function failAll(): Promise<string[]> {
+  const tried: string[] = [];
+  for (;;) {
+    const { items: rows } = await queue.due({
+      now: box.clock.now,
+      limit: 1000,
+      lanes: [],
+      owners: [],
+      after: undefined,
+    });
+    if (rows.length === 0) return tried;
+    tried.push(...rows.map((row) => formatAddress(row.recipient)));
+    const place = { host: undefined, tls: '', now: box.clock.now, random: () => 0.5 };
+    const ended = rows.map((item) => ({
+      item,
+      result: settle(item, failed('5.1.1', 'no such user'), place),
+      dsnPassedOn: false,
+    }));
+    // One after the other, as destinations answer.
+    for (const one of ended) {
+      const reports = composeReports([one], Buffer.from('Subject: x\r\n'), { hostname: 'mail.box.test', now: 0 });
+      await queue.finish([one.result], reports);
+    }
+  }
+}
+
+test('of 10,000 spoofed mails none makes us write to who is named as the sender', async () => {
+  const tagged = await sentBy('orders@box.test');
+  await failAll();
+  const to = [
+    'nobody@box.test',
+    'full@box.test',
+    'sales@box.test',
+    'moved@box.test',
+    'sales+x@box.test',
+    'nobody+x@box.test',
+    'postmaster@mail.box.test',
+    'SRS0=aaaaaaaaaa=ab=victim.example=joe@box.test',
+    tagged,
+    tagged.replace(/-.{4}/, '-aaaa'),
+  ];
+  const headers = ['', 'Auto-Submitted: auto-replied\n', 'Disposition-Notification-To: joe@victim.example\n'];
+  let accepted = 0;
+  for (let n = 0; n < 10_000; n++) {
+    const from = `joe${n}@victim.example`;
+    const body = `From: ${from}\nReturn-Receipt-To: ${from}\n${headers[n % 3] ?? ''}\nbuy ${n}\n`;
+    const said = await arrive(intake, { from, to: to[n % to.length] ?? '', body });
+    if (typeof said === 'object' && !('code' in said)) accepted++;
+  }
+  expect(accepted).toBeGreaterThan(1_000);
+  const tried = await failAll();
+  expect(tried.length).toBeGreaterThan(500);
+  expect(tried.filter((one) => one.includes('victim'))).toEqual([]);
+}, 120_000);
+
+/** A message to nobody elsewhere; answers the sender that the copy leaves under. */
+async function sentBy(sender: string, to = 'nobody@fails.example'): Promise<string> {
+  const data = Uint8Array.from(Buffer.from('Subject: hello\r\n\r\nhello\r\n'));
+  const done = await box.store.write(submit, {
+    trace: `sent-${++made}`,
+    account: null,
+    tenant: 1,
+    sender,
+    smtputf8: false,
+    eightBit: false,
+    ret: '',
+    envid: '',
+    signAs: [],
+    here: [],
+    elsewhere: [{ recipient: to, domain: theAddress(to).domain, notify: '', orcpt: '' }],
+    hold: null,
+    data,
+    file: null,
+    index: indexMessage(data),
+    allowance: null,
+  });
+  const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
+  const path = sender === '' ? undefined : await returnPath(box.store, BOX_KEY, { id, sender: theAddress(sender) });
+  return path === undefined ? '' : formatAddress(path);
+}
+
+describe('a bounce makes at most one message, and then the queue is empty:', () => {
+  test.each([
+    ['to its sender', 'me@box.test', 1],
+    ['to the null sender', '', 0],
+    ['to an address that only forwards', 'sales@box.test', 0],
+    ['to a mailbox that forwards all it gets', 'moved@box.test', 1],
+    ['to a mailbox that is full', 'full@box.test', 1],
+    ['to nobody here', 'nobody@box.test', 0],
+    ['to itself', 'mailer-daemon@mail.box.test', 0],
+  ])('%s', async (_, sender, messages) => {
+    await sentBy(sender);
+    // One try for the message. What goes to our own name is a second try, which ends there.
+    const tried = await failAll();
+    expect(tried.length).toBeLessThanOrEqual(2);
+    expect(await box.store.read(emails, undefined)).toBe(messages);
+    expect(await queue.nextDue()).toBeUndefined();
+  });
+
+  test('a bounce that comes back to us as a report is delivered once and answered never', async () => {
+    const path = await sentBy('me@box.test');
+    await failAll();
+    const before = await box.store.read(emails, undefined);
+    const body = 'Content-Type: multipart/report; boundary=b\n\n--b\n\n--b--\n';
+    for (let time = 0; time < 3; time++) await arrive(intake, { to: path, body });
+    expect(await box.store.read(emails, undefined)).toBe(before + 1);
+    expect(await failAll()).toEqual([]);
+  });
+});

@@ -1,0 +1,242 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { authenticate } from '../../mail/auth/authenticate.ts';
+import { dkimRecord } from '../../mail/auth/dkim-key.ts';
+import { signHeaders } from '../../mail/auth/dkim-sign.ts';
+import { bodyHasher } from '../../mail/auth/dkim-body.ts';
+import { addDomain } from '../../mail/store/domain.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
+import { testKeys } from '../support/dkim.ts';
+import { fakeResolver } from '../support/fake-resolver.ts';
+import { emailCount, type ForwardWorld, forwardWorld } from '../support/forward-world.ts';
+import { testAccount } from '../support/store.ts';
+
+let world: ForwardWorld;
+let me: number;
+
+beforeEach(async () => {
+  world = await forwardWorld({ verify: true });
+  me = (await testAccount(world.box.store, 'me')).account;
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const mine = (account = me): Promise<number> => world.box.store.read(emailCount, { account });
+const destinations = async (): Promise<string[]> => (await world.leaving()).map(({ item }) => item.recipient.local);
+
+const AUTOMATIC: Record<string, { header?: string; sender?: string }> = {
+  'the null reverse-path': { sender: '' },
+  'a delivery report': { header: 'Content-Type: multipart/report; report-type=delivery-status; boundary=x\r\n' },
+  'a receipt': { header: 'Content-Type: multipart/report; report-type=disposition-notification; boundary=x\r\n' },
+  'a complaint': { header: 'Content-Type: Multipart/Report;\r\n\treport-type=feedback-report; boundary=x\r\n' },
+  'a vacation': { header: 'Auto-Submitted: auto-replied (vacation)\r\n' },
+  'something generated': { header: 'Auto-Submitted: auto-generated\r\n' },
+  'something notified': { header: 'auto-submitted: AUTO-NOTIFIED; owner-email="a@b.example"\r\n' },
+  'a vacation of old': { header: 'Precedence: auto_reply\r\n' },
+  'another of old': { header: 'Precedence: Auto-Reply\r\n' },
+  junk: { header: 'Precedence: junk\r\n' },
+  'an autoreply': { header: 'X-Autoreply: yes\r\n' },
+  'an autoresponder': { header: 'X-Autorespond: on holiday\r\n' },
+};
+
+test('of 12 kinds of automatic mail none goes on, and all are in the mailbox', async () => {
+  await world.set('me', 'you@x.example', { keep: false });
+  for (const letter of Object.values(AUTOMATIC))
+    expect(await world.accept(['me'], letter)).toEqual({ kind: 'accepted' });
+  expect(Object.keys(AUTOMATIC)).toHaveLength(12);
+  expect(await destinations()).toEqual([]);
+  expect(await mine()).toBe(12);
+});
+
+describe('loops that no check of the settings could see', () => {
+  test.each([3, 5])('a circle of %i inside the box over 3 organizations ends', async (length) => {
+    const names = ['a', 'b', 'c', 'd', 'e'].slice(0, length);
+    const accounts: number[] = [];
+    for (const name of names) accounts.push((await testAccount(world.box.store, name)).account);
+    for (const [i, name] of names.entries()) {
+      await world.set(name, names[(i + 1) % length] ?? '', { tenant: 1 + (i % 3) });
+    }
+    expect(await world.accept(['a'])).toEqual({ kind: 'accepted' });
+    expect(await Promise.all(accounts.map(mine))).toEqual(accounts.map(() => 1));
+    expect(await world.leaving()).toEqual([]);
+  });
+
+  /** Everything that leaves for N@out.example comes back for the next address. Answers how many messages there were. */
+  async function reflect(names: readonly string[], strip: (octets: string) => string): Promise<number> {
+    let messages = 1;
+    for (let round = 0; round < 40; round++) {
+      const gone = await world.leaving();
+      if (gone.length === 0) return messages;
+      await world.end('delivered');
+      for (const { item, octets } of gone) {
+        messages++;
+        const to = names[(names.indexOf(item.recipient.local) + 1) % names.length] ?? '';
+        const raw = Buffer.from(
+          `Received: from mail.box.test by out.example\r\n${strip(octets.toString('latin1'))}`,
+          'latin1',
+        );
+        await world.accept([to], { raw, sender: 'reflector@out.example' });
+      }
+    }
+    throw new Error('it goes on for ever');
+  }
+
+  test.each([
+    ['keeps all', (octets: string) => octets],
+    ['drops what it does not know', (octets: string) => octets.replace(/^X-.*\r\n/gm, '')],
+  ])(
+    'a circle through a reflector that %s ends after one more copy, with one line in the log',
+    async (_what, strip) => {
+      const names = ['a', 'b', 'c'];
+      const accounts: number[] = [];
+      for (const name of names) {
+        accounts.push((await testAccount(world.box.store, name)).account);
+        await world.set(name, `${name}@out.example`);
+      }
+      await world.accept(['a']);
+      expect(await reflect(names, strip)).toBeLessThanOrEqual(6);
+      expect(await Promise.all(accounts.map(mine))).toEqual([2, 1, 1]);
+      expect(world.log.filter(({ text }) => text.includes('loop'))).toHaveLength(1);
+    },
+  );
+
+  test('one through a reflector that drops all but Received ends after 30 hops at most', async () => {
+    await testAccount(world.box.store, 'a');
+    await world.set('a', 'a@out.example');
+    await world.accept(['a']);
+    const strip = (octets: string): string =>
+      octets.replace(/^(?:X-|Delivered-To|ARC-|DKIM-|Auth).*\r\n(?:[ \t].*\r\n)*/gm, '');
+    expect(await reflect(['a'], strip)).toBeLessThanOrEqual(16);
+  });
+});
+
+describe('what is known of the author decides', () => {
+  beforeEach(() => {
+    Object.assign(world.zone, {
+      'TXT x.example': ['v=spf1 ip4:192.0.2.1 -all'],
+      'TXT _dmarc.x.example': ['v=DMARC1; p=reject'],
+    });
+  });
+  const forged = { ip: '198.51.100.66' };
+
+  test('who fails p=reject is kept in the mailbox, and refused where there is none', async () => {
+    await world.set('me', 'you@y.example', { keep: false });
+    await world.set('sales', 'you@y.example');
+    expect(await world.accept(['me'], forged)).toEqual({ kind: 'accepted' });
+    expect(await world.accept(['sales'], forged)).toMatchObject({
+      code: 550,
+      enhanced: '5.7.1',
+      text: expect.stringContaining('DMARC policy of x.example') as string,
+    });
+    expect(await destinations()).toEqual([]);
+    expect(await mine()).toBe(1);
+    const story = await world.box.store.read(journalOf, { ...OPERATOR_VIEW, trace: 'trace-1' });
+    expect(story.find(({ event }) => event === 'kept')?.detail).toMatchObject({
+      source: 'me@box.test',
+      because: 'it fails the DMARC policy of x.example, which asks to reject it',
+    });
+  });
+
+  test.each(['p=none', 'p=quarantine'])('who fails %s goes on', async (policy) => {
+    world.zone['TXT _dmarc.x.example'] = [`v=DMARC1; ${policy}`];
+    await world.set('sales', 'you@y.example');
+    expect(await world.accept(['sales'], forged)).toEqual({ kind: 'accepted' });
+    const [copy] = await world.leaving();
+    expect(copy?.octets.toString()).toContain(`dmarc=fail (${policy}) header.from=x.example`);
+  });
+
+  test('trouble with the DNS keeps it in the mailbox, and asks for it again where there is none', async () => {
+    world.zone['TXT _dmarc.x.example'] = 'trouble';
+    await world.set('me', 'you@y.example');
+    await world.set('sales', 'you@y.example');
+    expect(await world.accept(['me'])).toEqual({ kind: 'accepted' });
+    expect(await world.accept(['sales'])).toMatchObject({ code: 451, enhanced: '4.7.0' });
+    expect([await destinations(), await mine()]).toEqual([[], 1]);
+    world.zone['TXT _dmarc.x.example'] = ['v=DMARC1; p=reject'];
+    expect(await world.accept(['sales'])).toEqual({ kind: 'accepted' });
+  });
+
+  test('nobody is asked about mail that is not forwarded', async () => {
+    world.zone['TXT _dmarc.x.example'] = 'trouble';
+    await testAccount(world.box.store, 'other');
+    await world.set('sales', 'other');
+    expect(await world.accept(['me', 'sales'], forged)).toEqual({ kind: 'accepted' });
+    expect(world.asked).toEqual([]);
+  });
+
+  test.each(['p=reject', 'p=quarantine', 'p=none', ''])(
+    'who claims to write from the forwarding domain itself (%s) does not get its word',
+    async (policy) => {
+      if (policy !== '') world.zone['TXT _dmarc.box.test'] = [`v=DMARC1; ${policy}`];
+      await world.box.store.write(addDomain, { tenant: 1, name: 'sub.box.test', verified: true });
+      await world.set('me', 'you@y.example');
+      await world.set('sales@sub.box.test', 'you@y.example');
+      const raw = Buffer.from('From: The Boss <ceo@box.test>\r\nSubject: Pay this\r\n\r\nNow\r\n');
+      expect(await world.accept(['me'], { ...forged, raw })).toEqual({ kind: 'accepted' });
+      expect(await world.accept(['sales@sub.box.test'], { ...forged, raw })).toMatchObject({ code: 550 });
+      expect(await world.leaving()).toEqual([]);
+    },
+  );
+
+  test('who can show it gets a seal; the author’s signature and ours hold where it arrives', async () => {
+    for (const key of testKeys) world.zone[`TXT ${key.selector}._domainkey.box.test`] = [dkimRecord(key.key)];
+    const author = testKeys.map((key) => ({ ...key, domain: 'x.example' }));
+    for (const key of author) world.zone[`TXT ${key.selector}._domainkey.x.example`] = [dkimRecord(key.key)];
+    const header = 'From: you@x.example\r\nSubject: Hello\r\n';
+    const hasher = bodyHasher();
+    hasher.update(Buffer.from('Hello \r\n\r\n'));
+    const signatures = await signHeaders(Buffer.from(header), hasher.digest(), author, Date.now());
+    const forgedResults = 'Authentication-Results: mail.box.test; dmarc=pass header.from=bank.example\r\n';
+    await world.set('me', 'you@y.example');
+    const raw = Buffer.concat([Buffer.from(forgedResults), signatures, Buffer.from(`${header}\r\nHello \r\n\r\n`)]);
+    await world.accept(['me'], { raw });
+    const [copy] = await world.leaving();
+    const octets = copy?.octets ?? Buffer.alloc(0);
+    const text = octets.toString();
+    expect(text).not.toContain('bank.example');
+    expect(text).toMatch(
+      /^ARC-Seal: i=1;[^]*\r\nARC-Message-Signature: i=1;[^]*\r\nARC-Authentication-Results: i=1; mail\.box\.test;/,
+    );
+    expect(text).toMatch(
+      /^Authentication-Results: mail\.box\.test;\r\n\tspf=pass smtp\.mailfrom=x\.example;\r\n\tdkim=pass/m,
+    );
+    async function* chunks(): AsyncIterable<Buffer> {
+      yield octets;
+    }
+    const sink = { chunks, ip: '203.0.113.1', helo: 'mail.box.test', sender: 'srs@box.test' };
+    const found = await authenticate(sink, { resolver: fakeResolver(world.zone), hostname: 'mx.y.example' });
+    expect(found.arc).toBe('pass');
+    expect(found.dmarc.result).toBe('pass');
+    expect(found.dkim.map(({ domain, result }) => `${domain} ${result}`).toSorted()).toEqual([
+      'box.test pass',
+      'box.test pass',
+      'x.example pass',
+      'x.example pass',
+    ]);
+  });
+});
+
+describe('an address sends on 2,000 copies a day', () => {
+  test('what is more stays in the mailbox, or is asked for again; one line says so', async () => {
+    await world.set('me', 'you@y.example', { keep: false });
+    await world.set('sales', 'one@y.example');
+    await world.set('sales', 'two@y.example');
+    await world.spend('me', 1995);
+    await world.spend('sales', 1997);
+    const all = await Promise.all(Array.from({ length: 20 }, () => world.accept(['me'])));
+    expect(all.every(({ kind }) => kind === 'accepted')).toBe(true);
+    expect(await world.leaving()).toHaveLength(5);
+    expect(await mine()).toBe(15);
+    expect(world.log.map(({ fields }) => fields)).toEqual([{ source: 'me@box.test' }]);
+    expect(await world.accept(['sales'])).toEqual({ kind: 'accepted' });
+    expect(await world.accept(['sales'])).toMatchObject({ code: 451, enhanced: '4.7.1' });
+    world.box.clock.now += 86_400_000;
+    expect(await world.accept(['sales'])).toEqual({ kind: 'accepted' });
+  });
+
+  test('one copy of a message to a destination, however many ways lead there', async () => {
+    await world.set('me', 'you@y.example');
+    await world.set('sales', 'you@y.example');
+    await world.set('sales', 'me');
+    expect(await world.accept(['me', 'sales', 'me+tag'])).toEqual({ kind: 'accepted' });
+    expect(await destinations()).toEqual(['you']);
+  });
+});

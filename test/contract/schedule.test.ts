@@ -1,0 +1,133 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { releaseWaiting, schedule } from '../../mail/delivery/schedule.ts';
+import type { Outgoing } from '../../mail/delivery/submit.ts';
+import { Scheduler } from '../../mail/jobs/scheduler.ts';
+import { quiet } from '../../mail/log.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import { mailParts } from '../../mail/parts.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
+import { queueOfTrace } from '../../mail/store/queue.ts';
+import { addSuppression } from '../../mail/store/suppression.ts';
+import { testAccount, testStore, type TestStore } from '../support/store.ts';
+
+const MINUTE = 60_000;
+
+const keep = command('test-keep', (tx, input: { mail: Outgoing; until: number }, stamp) =>
+  schedule(tx, input.mail, { until: input.until, heldBecause: null, spares: true }, stamp),
+);
+const forward = command('test-forward', async (tx, input: { to: string }, stamp): Promise<void> => {
+  await tx.run(
+    `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, created_at)
+     SELECT 1, id, 'sales@box.test', 'sales@box.test', ?1, ?1, 1, ?2 FROM domain WHERE name = 'box.test'`,
+    input.to,
+    stamp.now,
+  );
+});
+const heldNow = query('test-held', (rx) =>
+  rx.all<{ held_because: string | null; due_at: number }>('SELECT held_because, due_at FROM scheduled'),
+);
+const delivered = query(
+  'test-delivered',
+  async (rx) => (await rx.get<{ n: number }>('SELECT count(*) AS n FROM email'))?.n,
+);
+
+let box: TestStore;
+let scheduler: Scheduler;
+let woken: number;
+
+beforeEach(async () => {
+  const parts = mailParts();
+  box = await testStore({ ...parts, commands: [...parts.commands, keep, forward] });
+  await testAccount(box.store);
+  woken = 0;
+  scheduler = new Scheduler({
+    store: box.store,
+    hostname: 'mail.box.test',
+    clock: () => box.clock.now,
+    log: quiet,
+    forwardKey: Buffer.alloc(32),
+    hold: null,
+    queued: () => woken++,
+  });
+});
+afterEach(async () => {
+  await scheduler[Symbol.asyncDispose]();
+  await box[Symbol.asyncDispose]();
+});
+
+/** Schedules a message for a minute from now; a large one is a file of its own. */
+async function later(trace: string, to: string[], size = 10): Promise<void> {
+  const data = Buffer.from(`From: me@box.test\r\n\r\n${'x'.repeat(size)}\r\n`);
+  const writer = box.store.files.create();
+  await writer.write(data);
+  const blob = await writer.finish();
+  const mail: Outgoing = {
+    trace,
+    account: null,
+    tenant: 1,
+    sender: 'me@box.test',
+    smtputf8: false,
+    eightBit: false,
+    ret: '',
+    envid: '',
+    signAs: ['box.test'],
+    here: [],
+    local: to.filter((one) => one.endsWith('@box.test')),
+    elsewhere: to
+      .filter((one) => !one.endsWith('@box.test'))
+      .map((recipient) => ({ recipient, domain: recipient.split('@')[1] ?? '', notify: '', orcpt: '' })),
+    hold: null,
+    ...('data' in blob ? { data: blob.data, file: null } : { data: null, file: blob }),
+    index: indexMessage(data),
+  };
+  await box.store.write(keep, { mail, until: box.clock.now + MINUTE });
+  if ('file' in blob) box.store.files.settled(blob.file);
+}
+
+const story = async (trace: string) =>
+  (await box.store.read(journalOf, { ...OPERATOR_VIEW, trace })).map(({ event, detail }) => [
+    event,
+    detail['to'] ?? detail['because'],
+  ]);
+
+test('a message whose octets are gone keeps back none behind it, and ends where somebody sees it', async () => {
+  await later('broken', ['me@box.test'], 100_000);
+  await later('good', ['me@box.test']);
+  for (const dir of readdirSync(join(box.dataDir, 'blobs'))) {
+    for (const file of readdirSync(join(box.dataDir, 'blobs', dir))) rmSync(join(box.dataDir, 'blobs', dir, file));
+  }
+  box.clock.now += MINUTE;
+  await scheduler.run();
+  expect(await story('good')).toContainEqual(['submitted', ['me@box.test']]);
+  let rounds = 0;
+  for (; (await scheduler.run()) !== undefined && rounds < 20; rounds++) box.clock.now += 60 * MINUTE;
+  // The scheduler's own timer may have taken a turn or two.
+  expect(rounds).toBeLessThanOrEqual(11);
+  const [row] = await box.store.read(heldNow, undefined);
+  expect(row?.held_because).toMatch(/^it could not be sent: ENOENT/);
+  expect((await story('broken')).at(-1)?.[0]).toBe('held');
+  expect(await box.store.write(releaseWaiting, { trace: 'broken' })).toEqual({ kind: 'released' });
+  expect(await box.store.write(releaseWaiting, { trace: 'broken' })).toEqual({ kind: 'none' });
+});
+
+test('where recipients lead is decided when it goes: forwards of now, who is gone, who asked for no more', async () => {
+  await later('one', ['sales@box.test', 'gone@box.test', 'you@x.example', 'no-more@x.example']);
+  await box.store.write(forward, { to: 'shop@x.example' });
+  await box.store.write(addSuppression, { tenant: 1, key: 'no-more@x.example', source: 'x' });
+  box.clock.now += MINUTE;
+  await scheduler.run();
+  expect(woken).toBe(1);
+  expect(await story('one')).toEqual([
+    ['scheduled', ['sales@box.test', 'gone@box.test', 'you@x.example', 'no-more@x.example']],
+    ['submitted', ['sales@box.test', 'you@x.example']],
+    ['failed', 'gone@box.test'],
+    ['suppressed', 'no-more@x.example'],
+    ['forwarded', 'shop@x.example'],
+  ]);
+  const rows = await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 'one' });
+  expect(rows.map((row) => row.recipient)).toEqual(['you@x.example', 'shop@x.example']);
+  expect(await box.store.read(delivered, undefined)).toBe(0);
+});

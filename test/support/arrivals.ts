@@ -1,0 +1,71 @@
+import { quiet } from '../../mail/log.ts';
+import { type Address, parseAddress } from '../../mail/message/address.ts';
+import type { Refusal } from '../../mail/receiver/needs.ts';
+import { StoreIntake } from '../../mail/receiver/store-intake.ts';
+import type { TestStore } from './store.ts';
+
+/** Of the box that the tests are about. */
+export const BOX_KEY = Buffer.alloc(32, 3);
+
+export interface Arriving {
+  /** '' is the null reverse-path. */
+  from?: string;
+  to: string;
+  /** With either line end. */
+  body: string;
+  login?: { account: number; address: string };
+  dsn?: { notify?: readonly ('NEVER' | 'SUCCESS' | 'FAILURE' | 'DELAY')[]; orcpt?: string };
+  envid?: string;
+  ret?: 'FULL' | 'HDRS';
+}
+
+export function theAddress(text: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined) throw new Error(`not an address: ${text}`);
+  return address;
+}
+
+export function testIntake(box: TestStore): StoreIntake {
+  return new StoreIntake({
+    store: box.store,
+    hostname: 'mail.box.test',
+    hold: null,
+    authenticate: null,
+    log: quiet,
+    forwardKey: BOX_KEY,
+    reportKey: BOX_KEY,
+    senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
+    queued: () => undefined,
+    clock: () => box.clock.now,
+  });
+}
+
+let arrived = 0;
+
+/** What the SMTP door does with one message; answers why the recipient is none, or what was said at the end. */
+export async function arrive(
+  intake: StoreIntake,
+  { from = '', to, body, login, dsn = {}, envid, ret }: Arriving,
+): Promise<string | Refusal | { kind: 'accepted' }> {
+  const who = login && { account: login.account, address: theAddress(login.address), credential: 1 };
+  const recipient = theAddress(to);
+  const route = await intake.route(recipient, who);
+  const returns = route.kind === 'return' && from === '';
+  const out = route.kind === 'elsewhere' && who !== undefined;
+  if (!['here', 'forward', 'report'].includes(route.kind) && !returns && !out) return route.kind;
+  const sink = intake.open({
+    id: `arrived-${++arrived}`,
+    door: who === undefined ? 'mx' : 'submission',
+    sender: from === '' ? undefined : theAddress(from),
+    recipients: [{ address: recipient, route, dsn }],
+    login: who,
+    smtputf8: false,
+    body: '7BIT',
+    ret,
+    envid,
+    received: 'Received: from mx.remote.example\r\n',
+    peer: { ip: '192.0.2.1', port: 1, helo: 'mx', tls: false },
+  });
+  await sink.write(Buffer.from(body.replace(/\r?\n/g, '\r\n')));
+  return sink.finish();
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { resultsServer, withoutResultsOf } from '../../../mail/auth/forged-results.ts';
+
+async function cleaned(message: string, size = 7): Promise<string> {
+  async function* chunks(): AsyncIterable<Buffer> {
+    for (let at = 0; at < message.length; at += size) yield Buffer.from(message.slice(at, at + size), 'latin1');
+  }
+  const parts: Buffer[] = [];
+  for await (const part of withoutResultsOf('mail.box.test', chunks())) parts.push(part);
+  return Buffer.concat(parts).toString('latin1');
+}
+
+const REST = 'From: you@x.example\r\nAuthentication-Results: mx.x.example; dmarc=pass\r\n\r\nBody\r\n';
+
+test.each([
+  'Authentication-Results: mail.box.test; dmarc=pass\r\n',
+  'authentication-results:MAIL.Box.Test;dmarc=pass\r\n',
+  'Authentication-Results: (a comment)\r\n\tmail.box.test 1;\r\n dmarc=pass\r\n',
+  'Authentication-Results : "mail.box.test"; dmarc=pass\r\n',
+])('results that claim to be ours go: %j', async (forged) => {
+  expect(await cleaned(forged + REST + forged)).toBe(REST + forged);
+  expect(await cleaned(`Received: x\r\n${forged}`)).toBe('Received: x\r\n');
+});
+
+test('all else stays octet for octet', async () => {
+  const odd = `Subject: \xff\xe9\r\nno field\r\n${REST}`;
+  expect(await cleaned(odd)).toBe(odd);
+  const long = `X: ${'y'.repeat(2 * 1024 * 1024)}\r\n${REST}`;
+  expect((await cleaned(long, 65_536)) === long).toBe(true);
+});
+
+test('a header says whose results stand first', () => {
+  expect(resultsServer('Authentication-Results: mail.box.test;\r\n\tspf=none\r\n')).toBe('mail.box.test');
+  expect(resultsServer('X-Forwarded-For: me@box.test\r\n')).toBeUndefined();
+});

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { command } from '../../../mail/store/engine/types.ts';
+import { suppress, type SuppressionReason } from '../../../mail/store/suppression.ts';
+import { operatorCaller } from '../../../src/operations/caller.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
+import { perform } from '../../../src/operations/perform.ts';
+import { testWorld, type TestWorld } from '../../support/world.ts';
+
+const put = command(
+  'test-suppress',
+  (tx, input: { tenant: number; key: string; reason: SuppressionReason; source: string }, stamp) =>
+    suppress(tx, { ...input, said: 'words', trace: 'message' }, stamp),
+);
+
+let box: TestWorld;
+beforeEach(async () => {
+  box = await testWorld({}, [put]);
+});
+afterEach(() => box[Symbol.asyncDispose]());
+
+async function call(name: string, args: object = {}) {
+  const done = await perform(box.world, findOperation(name) ?? expect.fail(name), operatorCaller(), args);
+  return done.kind === 'done' ? done.result : expect.fail(JSON.stringify(done.refusal));
+}
+const add = (reason: SuppressionReason, source: string, key: string = reason) =>
+  box.world.store.write(put, { tenant: 1, key: `${key}@x.example`, reason, source });
+const list = async () => (await call('list_suppressions'))['suppressions'] as Record<string, unknown>[];
+
+test('each says in a sentence how it came to be', async () => {
+  await add('hard_bounce', 'reply');
+  await add('hard_bounce', 'report', 'later');
+  await add('complaint', 'report');
+  await add('unsubscribe', 'link');
+  await call('add_suppression', { address: 'By.Hand@x.example' });
+  expect((await list()).map(({ address, source }) => `${String(address)}: ${String(source)}`)).toEqual([
+    expect.stringMatching(/^by\.hand@x\.example: It was put on the list by operator/),
+    'complaint@x.example: The recipient reported a message as unwanted to their provider, which told us.',
+    'hard_bounce@x.example: The server of x.example answered that the address does not exist.',
+    'later@x.example: A report came back: the message was taken first, and then the address turned out not to exist.',
+    'unsubscribe@x.example: The recipient used the unsubscribe link of a message.',
+  ]);
+  expect((await list()).map(({ messageId, said }) => [messageId, said])).toEqual([
+    [null, ''],
+    ...Array.from({ length: 4 }, () => ['message', 'words']),
+  ]);
+});
+
+test('a wish goes before what a server said, and not the other way round', async () => {
+  await add('hard_bounce', 'reply', 'a');
+  await add('unsubscribe', 'link', 'a');
+  await add('hard_bounce', 'reply', 'a');
+  await add('complaint', 'report', 'a');
+  expect(await list()).toMatchObject([{ address: 'a@x.example', reason: 'unsubscribe' }]);
+});
+
+test('what is removed is gone, and the log says who did it', async () => {
+  await add('complaint', 'report');
+  expect(await call('remove_suppression', { address: 'Complaint@x.example' })).toEqual({ removed: true });
+  expect(await call('remove_suppression', { address: 'complaint@x.example' })).toEqual({ removed: false });
+  expect(await list()).toEqual([]);
+  const { events } = (await call('list_audit_events')) as { events: { operation: string; target: string }[] };
+  expect(events.filter((row) => row.operation === 'remove_suppression')).toHaveLength(2);
+});

@@ -117,7 +117,10 @@ function settle(values: Values, terminal: boolean): Settings {
       dns: values.DNS_PORT,
     },
     resolvers: values.RESOLVERS,
+    dnssec: needed(values.DNSSEC),
     outboundPort: needed(values.OUTBOUND_PORT),
+    outboundAddresses: values.OUTBOUND_ADDRESSES,
+    outboundHostname: values.OUTBOUND_HOSTNAME,
     allowPrivateNetworks: needed(values.ALLOW_PRIVATE_NETWORKS),
     exemptNetworks: values.EXEMPT_NETWORKS ?? [],
     tls:

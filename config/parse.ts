@@ -34,6 +34,12 @@ export interface SmarthostUrl {
   password: string | undefined;
 }
 
+/** Addresses of this machine that mail leaves from; a family without one is not used. */
+export interface OutboundAddresses {
+  ipv4: string | undefined;
+  ipv6: string | undefined;
+}
+
 /** A port number, 0 for any free one, or undefined when the door stays closed. */
 export type Port = number | undefined;
 
@@ -125,6 +131,15 @@ export const tokenPrefix: Parse<string> = (value) =>
   /^[a-z][a-z0-9]{1,15}$/.test(value) ? good(value) : bad('2 to 16 lower-case letters and digits, a letter first');
 
 export const addresses = list('IP addresses separated by commas', (item) => (isIP(item) === 0 ? undefined : item));
+
+export const outboundAddresses: Parse<OutboundAddresses> = (value) => {
+  const expected = 'one IPv4 address, one IPv6 address, or both separated by a comma';
+  const parsed = addresses(value);
+  if (!parsed.ok) return bad(expected);
+  const [ipv4, four] = parsed.value.filter((ip) => isIP(ip) === 4);
+  const [ipv6, six] = parsed.value.filter((ip) => isIP(ip) === 6);
+  return four === undefined && six === undefined ? good({ ipv4, ipv6 }) : bad(expected);
+};
 
 export const networks = list('networks such as 10.0.0.0/8 separated by commas', network);
 

@@ -33,7 +33,10 @@ export const SETTINGS = {
   IMAPS_PORT: define({ parse: parse.port, local: '2993', live: '993' }),
   DNS_PORT: define({ parse: parse.port, local: 'off' }),
   RESOLVERS: define({ parse: parse.resolvers }),
+  DNSSEC: define({ parse: parse.oneOf('auto', 'on', 'off'), local: 'auto' }),
   OUTBOUND_PORT: define({ parse: parse.remotePort, local: '25' }),
+  OUTBOUND_ADDRESSES: define({ parse: parse.outboundAddresses }),
+  OUTBOUND_HOSTNAME: define({ parse: parse.hostName }),
   ALLOW_PRIVATE_NETWORKS: define({ parse: parse.privateNetworks, local: 'true', live: 'false' }),
   EXEMPT_NETWORKS: define({ parse: parse.networks }),
   TLS_CERT: define({ parse: parse.text }),
@@ -83,7 +86,13 @@ export interface Settings {
   };
   /** Undefined: the system's. */
   readonly resolvers: readonly parse.HostPort[] | undefined;
+  /** Whether the resolvers' word on DNSSEC is believed; auto: when all of them are on this machine. */
+  readonly dnssec: 'auto' | 'on' | 'off';
   readonly outboundPort: number;
+  /** Undefined: whatever the system takes. */
+  readonly outboundAddresses: parse.OutboundAddresses | undefined;
+  /** Our name in EHLO; undefined: the public name. */
+  readonly outboundHostname: string | undefined;
   readonly allowPrivateNetworks: parse.PrivateNetworks;
   readonly exemptNetworks: readonly parse.Network[];
   /** PEM files. Undefined: self-signed. */

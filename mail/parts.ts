@@ -17,8 +17,10 @@ import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { setSetting } from './store/setting.ts';
+import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
+import { forgetTlsResults } from './store/tls-result.ts';
 
 /** Everything that the mail engine does in the store's threads. */
 export function mailParts(): ThreadParts {
@@ -41,6 +43,9 @@ export function mailParts(): ThreadParts {
       forgetDeparted,
       forgetExpunged,
       forgetHistory,
+      forgetStsPolicies,
+      forgetTlsResults,
+      keepStsPolicy,
       putOff,
       releaseWaiting,
       removeAppPassword,
@@ -58,6 +63,7 @@ export function mailParts(): ThreadParts {
       storeFlags,
       submit,
       subscribeMailbox,
+      useStsPolicy,
       verifyDomain,
     ],
     queries: [imapSearch, listQueue, queueDepth],

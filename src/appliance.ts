@@ -39,6 +39,7 @@ import { startHttp } from './http/server.ts';
 import { dnsHosts, httpListeners, imapListeners, smtpListeners } from './listeners.ts';
 import type { Metrics } from './metrics.ts';
 import { inNetworks, mayReach } from './networks.ts';
+import { OutboundTls } from './outbound-tls.ts';
 import { seed, type Seeded } from './seed.ts';
 import { senderOf } from './sending/allowance.ts';
 import { boxSmarthost, StoredSmarthosts } from './routes/smarthosts.ts';
@@ -65,6 +66,8 @@ export interface Surroundings {
   keepFree?: number;
   /** Other limits of the IMAP door than its own, for measuring. */
   imapLimits?: Partial<ImapLimits>;
+  /** Where other people's MTA-STS policies are served when it is not port 443, for tests. */
+  policyPort?: number;
   /** Where other people's name servers listen when it is not port 53, for tests. */
   nameServerPort?: number;
 }
@@ -124,7 +127,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
   const http = await openHttp(inside, world);
   doors.push(http);
-  const relay = openRelay(inside, receiver.addresses());
+  const relay = openRelay(inside, stack.use(new OutboundTls(inside)), receiver.addresses());
   doors.push(relay);
   leaving.relay = relay;
   const dns = await openDns(inside);
@@ -334,11 +337,17 @@ function openParents({ settings, nameServerPort: port = 53 }: Surroundings, reso
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
   { settings, store, secrets, queue, smarthosts, keys, resolver, log, metrics }: Inside,
+  tls: OutboundTls,
   doors: readonly { door: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
   const reportKey = secrets.subkey('reports');
+  const { outboundAddresses: from } = settings;
+  for (const ip of [from?.ipv4, from?.ipv6]) {
+    if (ip === undefined || own.has(ip)) continue;
+    log.warn({ ip }, 'this machine does not have the address that MAILSTEAD_OUTBOUND_ADDRESSES names; mail waits');
+  }
   return startRelay({
     queue,
     resolver,
@@ -346,6 +355,9 @@ function openRelay(
     returnPath: (item) => returnPath(store, reportKey, item),
     smarthost: (id) => smarthosts.find(id),
     hostname: settings.hostname,
+    ehlo: settings.outboundHostname,
+    from,
+    tlsPolicy: tls.find,
     outboundPort: settings.outboundPort,
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
     isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),

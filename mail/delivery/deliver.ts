@@ -38,6 +38,8 @@ export interface Accepted {
   reports?: readonly TakenReport[];
   /** The sender used 8BITMIME. */
   eightBit: boolean;
+  /** Copies that go on need TLS all the way. RFC 8689 */
+  requireTls?: boolean;
   /** Why mail for elsewhere may not go out yet; null lets it go. */
   hold: string | null;
 }
@@ -87,13 +89,13 @@ async function reported(tx: Write, { reports = [], trace, deliveries }: Accepted
 /** Queues one copy that goes on. Answers whether its forward may send on nothing more today. */
 export async function sendOn(
   tx: Write,
-  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'hold' | 'index'>,
+  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'requireTls' | 'hold' | 'index'>,
   one: Onward,
   blob: number,
   stamp: Stamp,
 ): Promise<boolean> {
   const { row, tenant, sender, smtputf8, signAs, prefix, source = '', arc = '' } = one;
-  const { trace, eightBit, hold, index } = mail;
+  const { trace, eightBit, requireTls = false, hold, index } = mail;
   const told = { from: mail.sender, to: row.recipient, as: sender, ...(source !== '' && { source }) };
   await note(tx, trace, 'forwarded', null, told, stamp, { tenant, messageId: index.messageId });
   const submission = {
@@ -108,6 +110,7 @@ export async function sendOn(
     envid: '',
     signAs,
     prefix,
+    requireTls,
     arc,
   };
   await enqueue(tx, { ...submission, size: index.size }, [row], hold, stamp);

@@ -107,10 +107,12 @@ export const sendScheduled = command(
       account_id: number | null;
       sender: string;
       eight_bit: number;
-    }>('SELECT trace, tenant, blob_id, account_id, sender, eight_bit FROM submission WHERE id = ?', id);
+      require_tls: number;
+    }>('SELECT trace, tenant, blob_id, account_id, sender, eight_bit, require_tls FROM submission WHERE id = ?', id);
     if (changes === 0 || row === undefined) return { queued: false };
     const { trace, tenant, account_id: account, sender } = row;
-    const message = { trace, tenant, account, sender, index, hold, eightBit: row.eight_bit === 1 };
+    const asked = { eightBit: row.eight_bit === 1, requireTls: row.require_tls === 1 };
+    const message = { trace, tenant, account, sender, index, hold, ...asked };
     await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
     await noteLeftOut(tx, message, mail, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);

@@ -23,6 +23,8 @@ export interface Outgoing {
   envid: string;
   /** Domains of the authors, which were checked: their keys sign it, so that it passes DMARC. */
   signAs: readonly string[];
+  /** TLS all the way, or it comes back. RFC 8689 */
+  requireTls?: boolean;
   /** Recipients on this box get it in the same commit. */
   here: readonly Delivery[];
   /**
@@ -85,11 +87,11 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sen
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
-  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs } = mail;
+  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs, requireTls = false } = mail;
   const size = mail.index.size;
   const rows = await enqueue(
     tx,
-    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, size },
+    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, requireTls, size },
     mail.elsewhere,
     mail.hold,
     stamp,

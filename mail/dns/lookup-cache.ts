@@ -68,5 +68,11 @@ export class LookupCache {
 
 function weigh(lookup: Lookup<unknown>): number {
   if (lookup.kind !== 'found') return 0;
-  return lookup.records.reduce<number>((sum, r) => sum + (typeof r === 'string' ? r.length : 64), 0);
+  return lookup.records.reduce<number>((sum, record) => sum + weighRecord(record), 0);
+}
+
+function weighRecord(record: unknown): number {
+  if (typeof record === 'string') return record.length;
+  const data = record instanceof Object && 'data' in record ? record.data : undefined;
+  return 64 + (data instanceof Uint8Array ? data.length : 0);
 }

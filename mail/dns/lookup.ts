@@ -1,9 +1,17 @@
 /** What asking the DNS came to. `trouble` is never taken for an answer: who meets it tries again later. */
 export type Lookup<T> =
-  | { kind: 'found'; records: readonly T[] }
+  | ({ kind: 'found'; records: readonly T[] } & Validated)
   /** There is no such record; with `nx`, there is no such name at all. RFC 2308. */
-  | { kind: 'none'; nx: boolean }
+  | ({ kind: 'none'; nx: boolean } & Validated)
   | { kind: 'trouble'; why: string };
+
+/** What only a validating resolver tells of its answers. */
+interface Validated {
+  /** The answer, all of it, is proved by DNSSEC (the AD bit of RFC 4035). */
+  secure?: boolean;
+  /** The name that an alias led to in the end, when there was one. */
+  alias?: string;
+}
 
 export interface MxRecord {
   preference: number;
@@ -24,4 +32,21 @@ export interface Resolver {
   cname(name: string): Promise<Lookup<string>>;
   /** The names of an address. */
   ptr(ip: string): Promise<Lookup<string>>;
+}
+
+/** RFC 6698 2.1. */
+export interface TlsaRecord {
+  usage: number;
+  selector: number;
+  matchingType: number;
+  data: Buffer;
+}
+
+/** A resolver that validates, and whose word for it can be trusted. Names are A-labels. Nothing here rejects. */
+export interface SecureResolver {
+  mx(name: string): Promise<Lookup<MxRecord>>;
+  a(name: string): Promise<Lookup<string>>;
+  aaaa(name: string): Promise<Lookup<string>>;
+  cname(name: string): Promise<Lookup<string>>;
+  tlsa(name: string): Promise<Lookup<TlsaRecord>>;
 }

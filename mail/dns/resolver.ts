@@ -17,7 +17,8 @@ export interface ResolverOptions {
 }
 
 const SECOND = 1000;
-const LIMITS = {
+/** How long answers are believed, ms, and how many records are taken of one. */
+export const LIMITS = {
   longest: 3600 * SECOND,
   /** Node tells no time to live for MX, TXT and PTR. */
   unknownTtl: 300 * SECOND,
@@ -116,7 +117,8 @@ function lasting<T>(records: T[]): Answer<T> {
   return { records, ttlMs: LIMITS.unknownTtl };
 }
 
-function hostName(text: string): string {
+/** As names are compared here. */
+export function hostName(text: string): string {
   const lower = text.toLowerCase();
   return lower.endsWith('.') ? lower.slice(0, -1) : lower;
 }

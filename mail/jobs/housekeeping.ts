@@ -11,6 +11,8 @@ import {
   KEEP_EXPUNGED_MS,
   KEEP_HISTORY_MS,
 } from '../store/tidy.ts';
+import { forgetStsPolicies } from '../store/sts-policy.ts';
+import { forgetTlsResults } from '../store/tls-result.ts';
 
 const EVERY_MS = 10 * 60_000;
 const SWEEP_EVERY_MS = 24 * 3600_000;
@@ -97,6 +99,8 @@ export class Housekeeping implements AsyncDisposable {
       !this.#closing &&
       (await this.#store.writeSlice(forgetDeparted, { before: this.#clock() - KEEP_DEPARTED_MS }))
     );
+    for (const forget of [forgetStsPolicies, forgetTlsResults])
+      while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
   }
 
   async #sweep(): Promise<void> {

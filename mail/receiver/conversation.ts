@@ -14,6 +14,7 @@ export interface Transaction {
   readonly body: '7BIT' | '8BITMIME';
   readonly ret: 'FULL' | 'HDRS' | undefined;
   readonly envid: string | undefined;
+  readonly requireTls: boolean;
   /** Octets that the client announced with SIZE. */
   readonly size: number | undefined;
   readonly recipients: Recipient[];

@@ -49,6 +49,8 @@ export interface Envelope {
   body: '7BIT' | '8BITMIME';
   ret: 'FULL' | 'HDRS' | undefined;
   envid: string | undefined;
+  /** RFC 8689. */
+  requireTls?: boolean;
   /** The Received field for this transaction, complete with CRLF; the first bytes of the stored message. RFC 5321 4.4. */
   received: string;
   peer: { ip: string; port: number; helo: string; tls: boolean };

@@ -279,7 +279,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
     blob: CrossingBlob,
     index: MessageIndex,
   ): Accepted {
-    const { id, sender, peer, body } = this.envelope;
+    const { id, sender, peer, body, requireTls = false } = this.envelope;
     return {
       trace: id,
       sender: sender === undefined ? '' : formatAddress(sender),
@@ -289,6 +289,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
       kept: [...new Map(kept.map(({ tenant, source, why }) => [`${source} ${why}`, { tenant, source, why }])).values()],
       from: { ip: peer.ip, helo: peer.helo },
       eightBit: body === '8BITMIME',
+      requireTls,
       hold: this.intake.options.hold,
       index,
       ...blob,
@@ -414,7 +415,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
   }
 
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
-    const { id, sender, recipients, smtputf8, body, ret, envid } = this.envelope;
+    const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
     const { store, hold } = this.intake.options;
     const outgoing: Outgoing & { allowance: Allowance | null } = {
       trace: id,
@@ -425,6 +426,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       eightBit: body === '8BITMIME',
       ret: ret ?? '',
       envid: envid ?? '',
+      requireTls,
       signAs: this.#header.authorDomains,
       here: plan.deliveries,
       local: [

@@ -29,19 +29,27 @@ export class Connection {
   #lost: Lost | undefined;
   #wake: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
+  #from = '';
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     this.#listen(socket);
   }
 
-  /** Connects within `timeout` ms. */
-  static async dial(host: Host, timeout: number): Promise<Connection | Lost> {
-    const socket = connectTcp({ host: host.ip, port: host.port, noDelay: true });
+  /** Connects within `timeout` ms, from the address `from` when there is one. */
+  static async dial(host: Host, timeout: number, from?: string): Promise<Connection | Lost> {
+    const to = { host: host.ip, port: host.port, noDelay: true };
+    const socket = connectTcp(from === undefined ? to : { ...to, localAddress: from });
     const connection = new Connection(socket);
     socket.once('connect', () => connection.#wake?.());
     await connection.#until(() => !socket.connecting, timeout, 'connecting took too long');
+    connection.#from = socket.localAddress ?? '';
     return connection.#lost ?? connection;
+  }
+
+  /** Our own address. */
+  get from(): string {
+    return this.#from;
   }
 
   get closed(): boolean {
@@ -82,17 +90,20 @@ export class Connection {
     this.#socket.uncork();
   }
 
-  /** Begins TLS on this connection. The caller has made sure that nothing unread is left. Certificates are not judged here. */
-  async startTls(host: Host, timeout: number): Promise<TLSSocket | Lost> {
+  /**
+   * Begins TLS on this connection, with `ticket` as the continuation of a session. The caller has made sure that nothing
+   * unread is left. Certificates are not judged here.
+   */
+  async startTls(servername: string, timeout: number, ticket?: Buffer): Promise<TLSSocket | Lost> {
     const plain = this.#socket;
     plain.removeAllListeners('data');
     this.#reader = new ReplyReader();
     let secure = false;
-    const name = isIP(host.name) === 0 ? host.name : '';
     const socket = connectTls({
       socket: plain,
-      host: host.name,
-      servername: name,
+      host: servername,
+      servername: isIP(servername) === 0 ? servername : '',
+      ...(ticket !== undefined && { session: ticket }),
       // Opportunistic TLS: an unverified certificate still keeps listeners out, plain text would not. RFC 7435.
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { ChainStatus } from '../auth/authentication.ts';
 import type { Address } from '../message/address.ts';
+import type { TlsResult } from '../store/tls-result.ts';
 
 /** How a row leaves. Numbers are those of smarthosts. */
 export interface Way {
@@ -38,6 +39,8 @@ export interface QueueItem {
   orcpt: string;
   envid: string;
   ret: string;
+  /** The sender asked for TLS all the way: REQUIRETLS. RFC 8689 */
+  requireTls?: boolean;
   /** Octets of the message without our signatures. */
   size: number;
   /** Whether the sender was told of the delay already. */
@@ -67,7 +70,10 @@ export interface AttemptResult {
   status: string;
   /** The peer's reply or our own sentence, one line. */
   text: string;
+  /** Version, cipher and how it was verified; `none`; '' when no server was reached. */
   tls: string;
+  /** Connections that this attempt made, to be counted in its commit. RFC 8460 */
+  tlsResults?: readonly TlsResult[];
   at: number;
   /** For 'deferred': the next attempt, ms UTC. */
   nextAt: number;

@@ -5,6 +5,8 @@ export interface Offers {
   smtputf8: boolean;
   dsn: boolean;
   startTls: boolean;
+  /** RFC 8689. It counts only when it was offered over TLS. */
+  requireTls: boolean;
   /** Largest message in octets, 0 when the server named none; undefined without SIZE. RFC 1870. */
   size: number | undefined;
   /** Most recipients of one transaction. RFC 9422 RCPTMAX, and what every server must take. RFC 5321 4.5.3.1.8. */
@@ -22,6 +24,7 @@ export const NO_OFFERS: Offers = {
   smtputf8: false,
   dsn: false,
   startTls: false,
+  requireTls: false,
   size: undefined,
   rcptMax: RCPT_MAX,
   auth: [],
@@ -41,6 +44,7 @@ export function readOffers(lines: readonly string[]): Offers {
     smtputf8: words.has('SMTPUTF8'),
     dsn: words.has('DSN'),
     startTls: words.has('STARTTLS'),
+    requireTls: words.has('REQUIRETLS'),
     size: words.has('SIZE') ? Number(/^\d{1,15}/.exec(words.get('SIZE') ?? '')?.[0] ?? 0) : undefined,
     rcptMax: Math.max(1, Math.min(Number(rcptMax ?? RCPT_MAX), RCPT_MAX)),
     auth: (words.get('AUTH') ?? '').toUpperCase().split(' '),

@@ -1,24 +1,21 @@
 import type { TLSSocket } from 'node:tls';
-import { Connection, type Answer } from './connection.ts';
+import type { TlsFailure, TlsResult } from '../store/tls-result.ts';
+import { Connection } from './connection.ts';
 import type { Host } from './destination.ts';
-import type { Timeouts } from './limits.ts';
-import { NO_OFFERS, readOffers, type Offers } from './offers.ts';
+import { ask, greet, type Greeter, hello, none, type NoSession } from './hello.ts';
+import type { Offers } from './offers.ts';
 import { Session } from './session.ts';
-import { deferred, failed, replyText, verdictOf, type Verdict } from './verdict.ts';
+import type { Distrust } from './tls-policy/certificate.ts';
+import { type HostPolicy, resultOf, type TlsWish } from './tls-policy/policy.ts';
+import type { TlsSessions } from './tls-sessions.ts';
+import { deferred, failed, type Verdict } from './verdict.ts';
 
-/** What a destination demands of TLS. The default demands nothing: opportunistic TLS. RFC 7435. */
-export interface TlsPolicy {
-  /** Without TLS that {@link judge} accepts nothing is sent. */
-  required: boolean;
-  /** Why this peer is not to be trusted, or undefined when it is. For MTA-STS and DANE. */
-  judge?(socket: TLSSocket, host: Host): string | undefined;
-}
-
-export interface SessionOptions {
-  /** Our name in EHLO. */
-  hostname: string;
-  timeouts: Timeouts;
-  tls: TlsPolicy;
+export interface SessionOptions extends Greeter {
+  policy: HostPolicy;
+  wish: TlsWish;
+  /** Our address, where it matters. */
+  from?: string | undefined;
+  sessions?: TlsSessions | undefined;
   /** TLS comes before the greeting. RFC 8314 3.3. */
   implicitTls?: boolean;
   /** What is to be done before mail is sent; a verdict ends it. */
@@ -27,38 +24,36 @@ export interface SessionOptions {
   onConnection?(connection: Connection): void;
 }
 
-/** Why there is no session. */
-export interface NoSession {
-  kind: 'none';
-  verdict: Verdict;
-  /** Nothing that speaks SMTP is there: the host is left alone for a while. */
-  dead: boolean;
-}
-
-type Step = { kind: 'ok'; offers: Offers } | NoSession;
-
 /**
  * Connects to a host, greets it and sets up TLS when it is offered. A TLS handshake that fails is followed by one more
  * connection in the clear, unless the policy demands TLS. Never rejects.
  */
 export async function openSession(host: Host, options: SessionOptions): Promise<Session | NoSession> {
-  const first = await attempt(host, options, true);
-  return first === 'tls-failed' ? ((await attempt(host, options, false)) as Session | NoSession) : first;
+  const first = await attempt(host, options);
+  return 'unprotected' in first ? ((await attempt(host, options, first)) as Session | NoSession) : first;
+}
+
+/** TLS was tried and failed, and nothing forbids to do without. */
+interface Unprotected {
+  unprotected: TlsFailure;
 }
 
 async function attempt(
   host: Host,
   options: SessionOptions,
-  tryTls: boolean,
-): Promise<Session | NoSession | 'tls-failed'> {
-  const connection = await Connection.dial(host, options.timeouts.connect);
+  before?: Unprotected,
+): Promise<Session | NoSession | Unprotected> {
+  const connection = await Connection.dial(host, options.timeouts.connect, options.from);
   if (!(connection instanceof Connection)) return none(deferred('4.4.1', connection.why), true);
   options.onConnection?.(connection);
-  if (options.implicitTls === true) return withImplicitTls(connection, host, options);
+  if (options.implicitTls === true) return protect(connection, host, options, greet);
   const greeted = await greet(connection, options);
   if (greeted.kind === 'none') return give(connection, greeted);
-  if (!greeted.offers.startTls || !tryTls) return inClear(connection, host, greeted.offers, options, tryTls);
-  return withTls(connection, host, greeted.offers, options);
+  if (before !== undefined) {
+    return inClear(connection, host, greeted.offers, options, before.unprotected, 'none, after a failed handshake');
+  }
+  if (greeted.offers.startTls) return withTls(connection, host, greeted.offers, options);
+  return inClear(connection, host, greeted.offers, options, 'starttls-not-supported', 'none');
 }
 
 async function withTls(
@@ -66,40 +61,43 @@ async function withTls(
   host: Host,
   offers: Offers,
   options: SessionOptions,
-): Promise<Session | NoSession | 'tls-failed'> {
-  const { timeouts, tls } = options;
-  const answer = await ask(connection, 'STARTTLS', timeouts.command);
+): Promise<Session | NoSession | Unprotected> {
+  const answer = await ask(connection, 'STARTTLS', options.timeouts.command);
   if (answer.kind === 'lost') return give(connection, none(deferred('4.4.2', answer.why), true));
-  if (answer.reply.code !== 220) return inClear(connection, host, offers, options, true);
+  if (answer.reply.code !== 220) {
+    const passing = answer.reply.code < 500; // RFC 3207 4: 454 is "not now"
+    return inClear(connection, host, offers, { ...options, passing }, 'starttls-not-supported', 'none');
+  }
   // Replies that somebody put in before the encryption would be believed after it (CVE-2011-0411 and its kin).
   if (connection.unread || connection.closed) {
     return give(connection, none(deferred('4.7.0', 'the server sent something between STARTTLS and TLS'), false));
   }
-  const socket = await connection.startTls(host, timeouts.tls);
-  if ('kind' in socket) {
-    return tls.required ? none(deferred('4.7.5', `TLS is required and failed: ${socket.why}`), false) : 'tls-failed';
-  }
-  const distrust = tls.judge?.(socket, host);
-  if (distrust !== undefined && tls.required) {
-    return give(connection, none(deferred('4.7.5', `the certificate is not acceptable: ${distrust}`), false));
-  }
-  const again = await hello(connection, options);
-  return again.kind === 'none'
-    ? give(connection, again)
-    : ready(connection, host, again.offers, options, tlsText(socket));
+  return protect(connection, host, options, hello);
 }
 
-async function withImplicitTls(connection: Connection, host: Host, options: SessionOptions) {
-  const socket = await connection.startTls(host, options.timeouts.tls);
-  if ('kind' in socket) return none(deferred('4.7.5', `TLS could not be set up: ${socket.why}`), true);
-  const distrust = options.tls.judge?.(socket, host);
-  if (distrust !== undefined && options.tls.required) {
-    return give(connection, none(deferred('4.7.5', `the certificate is not acceptable: ${distrust}`), false));
-  }
-  const greeted = await greet(connection, options);
-  return greeted.kind === 'none'
-    ? give(connection, greeted)
-    : ready(connection, host, greeted.offers, options, tlsText(socket));
+/** Sets up TLS, judges the server, and says who we are, in whichever way comes `next`. */
+async function protect(
+  connection: Connection,
+  host: Host,
+  options: SessionOptions,
+  next: typeof hello,
+): Promise<Session | NoSession | Unprotected> {
+  const { timeouts, policy } = options;
+  const kept = policy.judge === undefined ? options.sessions?.take(host) : undefined;
+  const socket = await connection.startTls(policy.servername, timeouts.tls, kept?.ticket);
+  if ('kind' in socket) return noHandshake(connection, host, options, socket.why);
+  const distrust = judged(socket, policy);
+  if (distrust !== undefined && policy.required)
+    return give(connection, refusedBy(connection, host, options, distrust));
+  const verified = kept !== undefined && socket.isSessionReused() ? kept.verified : verifiedText(socket);
+  // Tickets come when the server likes, so before anything else is waited for.
+  if (policy.judge === undefined) socket.on('session', (ticket) => options.sessions?.keep(host, ticket, verified));
+  const again = await next(connection, options);
+  if (again.kind === 'none') return give(connection, again);
+  if (options.wish === 'required' && !again.offers.requireTls)
+    return give(connection, notRequirable(connection, host, policy));
+  const results = [resultOf(policy.report, distrust?.failure ?? policy.flaw ?? 'success', host, connection.from)];
+  return ready(connection, host, again.offers, options, tlsText(socket, policy, verified), results);
 }
 
 async function ready(
@@ -107,62 +105,86 @@ async function ready(
   host: Host,
   offers: Offers,
   options: SessionOptions,
-  tls: string,
+  text: string,
+  results: readonly TlsResult[],
 ): Promise<Session | NoSession> {
+  const { timeouts, wish } = options;
   const refused = await options.login?.(connection, offers);
   return refused === undefined
-    ? new Session(connection, host, offers, options.timeouts, tls)
+    ? new Session(connection, host, offers, timeouts, { text, wish, results })
     : give(connection, none(refused, false));
 }
 
-function inClear(
+/** What cannot be judged is not trusted. */
+function judged(socket: TLSSocket, policy: HostPolicy): Distrust | undefined {
+  try {
+    return policy.judge?.(socket);
+  } catch {
+    return { failure: 'validation-failure', why: 'its certificate could not be read' };
+  }
+}
+
+function noHandshake(
+  connection: Connection,
+  host: Host,
+  options: SessionOptions,
+  why: string,
+): NoSession | Unprotected {
+  if (!options.policy.required) return { unprotected: 'validation-failure' };
+  const distrust: Distrust = { failure: 'validation-failure', why: `TLS could not be set up: ${why}` };
+  return refusedBy(connection, host, { ...options, passing: true }, distrust);
+}
+
+async function inClear(
   connection: Connection,
   host: Host,
   offers: Offers,
-  options: SessionOptions,
-  offered: boolean,
-): Session | NoSession {
-  if (options.tls.required) {
-    return give(connection, none(deferred('4.7.4', 'TLS is required and the server does not offer it'), false));
+  options: SessionOptions & Passing,
+  failure: TlsFailure,
+  text: string,
+): Promise<Session | NoSession> {
+  const { policy } = options;
+  if (policy.required) {
+    return give(connection, refusedBy(connection, host, options, { failure, why: 'it does not offer TLS (STARTTLS)' }));
   }
-  return new Session(connection, host, offers, options.timeouts, offered ? '' : 'none, after a failed handshake');
+  const results = [resultOf(policy.report, failure, host, connection.from)];
+  return ready(connection, host, offers, options, text, results);
 }
 
-async function greet(connection: Connection, options: SessionOptions): Promise<Step> {
-  const banner = await connection.reply(options.timeouts.command);
-  if (banner.kind === 'lost') return none(deferred('4.4.2', banner.why), true);
-  if (banner.reply.code !== 220) return refused(banner);
-  return hello(connection, options);
+const REMEDIES: Partial<Record<TlsFailure, string>> = {
+  'starttls-not-supported': 'offer STARTTLS',
+  'certificate-expired': 'renew its certificate',
+  'certificate-host-mismatch': 'give it a certificate for its name',
+  'certificate-not-trusted': 'give it a certificate of a public authority, with all that are between',
+};
+
+interface Passing {
+  /** What is wrong may be over at the next attempt. */
+  passing?: boolean;
 }
 
-/** RFC 5321 3.2: a server that does not know EHLO is greeted with HELO. */
-async function hello(connection: Connection, options: SessionOptions): Promise<Step> {
-  const { hostname, timeouts } = options;
-  const ehlo = await ask(connection, `EHLO ${hostname}`, timeouts.command);
-  if (ehlo.kind === 'lost') return none(deferred('4.4.2', ehlo.why), true);
-  if (ehlo.reply.code === 250) return { kind: 'ok', offers: readOffers(ehlo.reply.lines) };
-  if (ehlo.reply.code < 500) return refused(ehlo);
-  const helo = await ask(connection, `HELO ${hostname}`, timeouts.command);
-  if (helo.kind === 'lost') return none(deferred('4.4.2', helo.why), true);
-  return helo.reply.code === 250 ? { kind: 'ok', offers: NO_OFFERS } : refused(helo);
+/**
+ * Which rule, which host, what is wrong and who can put it right. What a receiver demands is waited for; what a sender
+ * demands, and surely is not there, comes back. RFC 8689 4.2.1.
+ */
+function refusedBy(
+  connection: Connection,
+  host: Host,
+  { policy, wish, passing = false }: SessionOptions & Passing,
+  { failure, why }: Distrust,
+): NoSession {
+  const remedy = REMEDIES[failure] ?? 'bring its certificate and its policy together';
+  const text = `${policy.rule} allows no mail to ${host.name} as it is: ${why}; its operator has to ${remedy}`;
+  const status = failure === 'starttls-not-supported' ? '7.4' : '7.5';
+  const lasting = failure === 'starttls-not-supported' ? '5.7.30' : '5.7.10';
+  const verdict = wish === 'required' && !passing ? failed(lasting, text, 550) : deferred(`4.${status}`, text);
+  return none(verdict, false, [resultOf(policy.report, failure, host, connection.from)]);
 }
 
-async function ask(connection: Connection, command: string, timeout: number): Promise<Answer> {
-  const lost = await connection.write(`${command}\r\n`, timeout);
-  return lost ?? connection.reply(timeout);
-}
-
-/** The server turns us away before any message: another host of the domain may not. */
-function refused(answer: Answer & { kind: 'reply' }): NoSession {
-  const verdict = verdictOf(answer.reply);
-  const text = `the server turned us away: ${replyText(answer.reply)}`;
-  const { code, status } = verdict;
-  if (verdict.outcome === 'failed') return none(failed(status, text, code), false);
-  return none(deferred(verdict.outcome === 'delivered' ? '4.5.0' : status, text, code), false);
-}
-
-function none(verdict: Verdict, dead: boolean): NoSession {
-  return { kind: 'none', verdict, dead };
+/** RFC 8689 4.2.1. */
+function notRequirable(connection: Connection, host: Host, policy: HostPolicy): NoSession {
+  const text = `The sender demands TLS for every step (REQUIRETLS), and ${host.name} does not promise it; send it without that demand, or by another way`;
+  return none(failed('5.7.30', text, 550), false, [resultOf(policy.report, 'success', host, connection.from)]);
 }
 
 function give(connection: Connection, result: NoSession): NoSession {
@@ -170,8 +192,14 @@ function give(connection: Connection, result: NoSession): NoSession {
   return result;
 }
 
-function tlsText(socket: TLSSocket): string {
+function verifiedText(socket: TLSSocket): string {
   const reason = String(socket.authorizationError ?? '').replace(/[^A-Za-z0-9_ -]/g, '');
-  const verified = socket.authorized ? 'certificate verified' : `certificate not verified (${reason.slice(0, 60)})`;
-  return `${socket.getProtocol() ?? 'TLS'} ${socket.getCipher().standardName}, ${verified}`;
+  return socket.authorized ? 'certificate verified' : `certificate not verified (${reason.slice(0, 60)})`;
+}
+
+/** Version, cipher, by what rule, and what was verified under it. */
+function tlsText(socket: TLSSocket, policy: HostPolicy, verified: string): string {
+  const how = `${socket.getProtocol() ?? 'TLS'} ${socket.getCipher().standardName}, ${policy.by}`;
+  if (policy.by === 'dane') return policy.judge === undefined ? `${how}, no usable record` : how;
+  return policy.by === 'mta-sts' ? how : `${how}, ${verified}`;
 }

@@ -2,12 +2,14 @@ import type { Resolver } from '../dns/lookup.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Address } from '../message/address.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { Connector, type DestinationPolicy } from './connector.ts';
+import { Connector } from './connector.ts';
 import type { DestinationRules } from './destination.ts';
+import type { OwnAddresses } from './families.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import type { Queue, QueueItem, SigningKey } from './needs.ts';
 import { Sender } from './sender.ts';
 import { type RefusedLogin, type Smarthost, Smarthosts } from './smarthosts.ts';
+import { type FindTlsPolicy, noDemands } from './tls-policy/policy.ts';
 import { Worker } from './worker.ts';
 
 export interface RelayOptions {
@@ -29,8 +31,12 @@ export interface RelayOptions {
   isOurAddress(ip: string, port: number): boolean;
   /** A smarthost by the number that {@link Way} names; undefined: it is there no more. Rejecting means "later". */
   smarthost?(id: number): Promise<Smarthost | undefined>;
+  /** Our name in EHLO when it is not {@link hostname}: the one that the outgoing address leads back to. */
+  ehlo?: string | undefined;
+  /** Our addresses, where it matters which of them mail leaves from. */
+  from?: OwnAddresses | undefined;
   /** For MTA-STS and DANE; without it TLS is opportunistic. */
-  tlsPolicy?(domain: string): Promise<DestinationPolicy>;
+  tlsPolicy?: FindTlsPolicy;
   limits?: Partial<RelayLimits>;
   clock?: Clock;
   /** In [0, 1). */
@@ -62,14 +68,24 @@ export function startRelay(options: RelayOptions): Relay {
   };
   const connector = new Connector({
     rules,
-    hostname,
+    hostname: options.ehlo ?? hostname,
+    from: options.from,
     limits,
     clock,
     meter,
-    tlsPolicy: options.tlsPolicy === undefined ? undefined : (domain) => optionsPolicy(options, domain),
+    tlsPolicy: options.tlsPolicy ?? ((domain) => Promise.resolve(noDemands(domain))),
   });
   const find = async (id: number): Promise<Smarthost | undefined> => options.smarthost?.(id);
-  const smarthosts = new Smarthosts({ find, rules, hostname, limits, clock, log, meter });
+  const smarthosts = new Smarthosts({
+    find,
+    rules,
+    hostname: options.ehlo ?? hostname,
+    from: options.from,
+    limits,
+    clock,
+    log,
+    meter,
+  });
   const keys = (domain: string): Promise<readonly SigningKey[]> => options.keys(domain);
   const returnPath = async (item: QueueItem): Promise<Address | undefined> =>
     options.returnPath === undefined ? item.sender : options.returnPath(item);
@@ -82,8 +98,4 @@ export function startRelay(options: RelayOptions): Relay {
   };
   const worker = new Worker({ queue, sender, connector: connections, limits, clock, random, log, meter });
   return { close: () => worker.close(), refusedLogins: () => smarthosts.refused() };
-}
-
-async function optionsPolicy(options: RelayOptions, domain: string): Promise<DestinationPolicy> {
-  return (await options.tlsPolicy?.(domain)) ?? { required: false };
 }

@@ -1,8 +1,10 @@
 import type { Log } from '../log.ts';
 import type { Address } from '../message/address.ts';
+import { firstField, readFields } from '../message/header.ts';
+import type { TlsResult } from '../store/tls-result.ts';
 import { composeReports, reportKind, type Attempted } from './bounce.ts';
 import type { Clock } from './clock.ts';
-import type { Connector } from './connector.ts';
+import type { Connector, Wanted } from './connector.ts';
 import type { Host } from './destination.ts';
 import { slices, type Group } from './groups.ts';
 import type { AttemptResult, BounceMessage, Queue, QueueItem, SigningKey } from './needs.ts';
@@ -39,6 +41,7 @@ export interface Sent {
 /** Prepared messages kept for the next destination of the same message. */
 const MOST_PREPARED = 32;
 const PREPARED_MS = 60_000;
+const MOST_FIELDS = 1000;
 
 /** Sends one group over a session, opening one when there is none. Holds no state but prepared messages. */
 export class Sender {
@@ -51,20 +54,38 @@ export class Sender {
 
   /** Tries a group that has been begun. Never rejects. */
   async send(group: Group, reuse: Session | undefined): Promise<Sent> {
-    const [{ domain, way }] = group;
+    const [{ domain, way, requireTls = false }] = group;
     const { connector, smarthosts } = this.#options;
+    const wanted: Wanted = { requireTls, waivesTls: () => this.#waivesTls(group[0]) };
+    const tlsResults: TlsResult[] = [];
     let session = reuse;
+    if (session?.fits(requireTls ? 'required' : 'policy') === false) {
+      session.quit();
+      session = undefined;
+    }
     for (;;) {
       if (session === undefined) {
-        const opened = await (way.via === undefined ? connector.connect(domain) : smarthosts.connect(way.via));
-        if (!(opened instanceof Session)) return this.#ended(group, opened.verdict, opened.host);
+        const opened = await (way.via === undefined
+          ? connector.connect(domain, wanted)
+          : smarthosts.connect(way.via, requireTls ? 'required' : 'policy'));
+        tlsResults.push(...(opened instanceof Session ? opened.tlsResults.splice(0) : opened.tlsResults));
+        if (!(opened instanceof Session)) {
+          return withTlsResults(await this.#ended(group, opened.verdict, opened.host), tlsResults);
+        }
         session = opened;
       }
       const sent = await this.#over(session, group);
-      if (sent !== 'untouched') return sent;
+      if (sent !== 'untouched') return withTlsResults(sent, tlsResults);
       session.destroy();
       session = undefined;
     }
+  }
+
+  /** RFC 8689 3: the sender would rather have it arrive than protected. */
+  async #waivesTls({ message }: QueueItem): Promise<boolean> {
+    const header = await readHeader(() => this.#options.queue.content(message));
+    const value = firstField(readFields(header.toString('latin1'), MOST_FIELDS), 'tls-required');
+    return value?.trim().toLowerCase() === 'no';
   }
 
   /** Results for a group that is not tried after all, due again at once. */
@@ -89,9 +110,9 @@ export class Sender {
         attempted.push(...late.map((result, at) => ({ item: part[at] as QueueItem, result, dsnPassedOn: false })));
         continue;
       }
-      const [{ envid, ret }] = part;
+      const [{ envid, ret, requireTls }] = part;
       const recipients = part.map(({ recipient, notify, orcpt }) => ({ address: recipient, notify, orcpt }));
-      const { verdicts, untouched } = await session.transact({ sender, envid, ret, recipients, message });
+      const { verdicts, untouched } = await session.transact({ sender, envid, ret, requireTls, recipients, message });
       if (session.fault !== undefined) this.#unreadable(session.fault, part[0]);
       // A connection that the server had closed meanwhile says nothing about the server: a new one is made at once.
       if (untouched && !first && attempted.length === 0) return 'untouched';
@@ -205,4 +226,12 @@ export class Sender {
     const found = (await Promise.all(domains.map((domain) => this.#options.keys(domain)))).flat();
     return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now(), item.arc);
   }
+}
+
+/** They go with the first result, in whose commit they are counted. */
+function withTlsResults(sent: Sent, tlsResults: readonly TlsResult[]): Sent {
+  const [first, ...rest] = sent.results;
+  return first === undefined || tlsResults.length === 0
+    ? sent
+    : { ...sent, results: [{ ...first, tlsResults }, ...rest] };
 }

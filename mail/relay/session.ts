@@ -2,10 +2,12 @@ import { formatAddress, needsUtf8, type Address } from '../message/address.ts';
 import { DotStuffer } from '../smtp/dot-stuff.ts';
 import type { ServerReply } from '../smtp/reply-reader.ts';
 import { encodeXtext } from '../smtp/xtext.ts';
+import type { TlsResult } from '../store/tls-result.ts';
 import type { Answer, Connection } from './connection.ts';
 import type { Host } from './destination.ts';
 import type { Timeouts } from './limits.ts';
 import type { Offers } from './offers.ts';
+import type { TlsWish } from './tls-policy/policy.ts';
 import { deferred, failed, lostVerdict, recipientVerdict, verdictOf, type Verdict } from './verdict.ts';
 
 /** The octets of a message as they leave, signatures in front; lines end in CRLF. */
@@ -30,8 +32,20 @@ export interface Transaction {
   sender: Address | undefined;
   envid: string;
   ret: string;
+  /** REQUIRETLS; only over a session that was opened for it. RFC 8689 */
+  requireTls?: boolean | undefined;
   recipients: readonly TransactionRecipient[];
   message: Outgoing;
+}
+
+/** How a session is protected. */
+export interface Protection {
+  /** Version, cipher, how verified; or `none`. For people. */
+  text: string;
+  /** The wish that it was opened for. */
+  wish: TlsWish;
+  /** Of opening it. */
+  results: readonly TlsResult[];
 }
 
 export interface TransactionResult {
@@ -44,8 +58,9 @@ export interface TransactionResult {
 /** A greeted connection over which messages go one after the other. Never throws; one transaction at a time. */
 export class Session {
   readonly host: Host;
-  /** How the connection is protected, for the journal; '' for not at all. */
-  readonly tls: string;
+  readonly protection: Protection;
+  /** What opening it came to, for TLS-RPT; who records it takes it away. */
+  tlsResults: TlsResult[];
   readonly offers: Offers;
   /** Why a message could not be read to its end; the session is over then. */
   fault: unknown;
@@ -56,17 +71,29 @@ export class Session {
   /** RSET has to come before the next MAIL: the last transaction did not end by itself. */
   #dirty = false;
 
-  constructor(connection: Connection, host: Host, offers: Offers, timeouts: Timeouts, tls: string) {
+  constructor(connection: Connection, host: Host, offers: Offers, timeouts: Timeouts, protection: Protection) {
     this.#connection = connection;
     this.#timeouts = timeouts;
     this.host = host;
     this.offers = offers;
-    this.tls = tls;
+    this.protection = protection;
+    this.tlsResults = [...protection.results];
   }
 
   /** False when the server has closed, or has said something unasked such as an idle 421. */
   get usable(): boolean {
     return !this.#connection.closed && !this.#connection.unread;
+  }
+
+  /** How it is protected, for the record of an attempt. */
+  get tls(): string {
+    return this.protection.text;
+  }
+
+  /** Whether a message with this wish may go over it: a session that no policy was asked for is for nobody else. */
+  fits(wish: TlsWish): boolean {
+    const { protection } = this;
+    return wish === 'optional' || protection.wish === wish || (wish === 'policy' && protection.wish === 'required');
   }
 
   quit(): void {
@@ -140,7 +167,7 @@ export class Session {
   }
 
   /** The commands of a transaction; the caller reads as many answers. */
-  #commands({ sender, envid, ret, recipients, message }: Transaction, open: readonly number[]): string[] {
+  #commands({ sender, envid, ret, requireTls, recipients, message }: Transaction, open: readonly number[]): string[] {
     const { dsn, size, smtputf8, eightBit } = this.offers;
     const to = open.flatMap((at) => recipients[at] ?? []);
     const utf8 =
@@ -149,6 +176,7 @@ export class Session {
     if (size !== undefined) mail += ` SIZE=${message.size}`;
     if (eightBit && message.eightBit) mail += ' BODY=8BITMIME';
     if (smtputf8 && utf8) mail += ' SMTPUTF8';
+    if (requireTls === true) mail += ' REQUIRETLS';
     if (dsn && (ret === 'FULL' || ret === 'HDRS')) mail += ` RET=${ret}`;
     if (dsn && envid !== '') mail += ` ENVID=${encodeXtext(envid)}`;
     const rcpts = to.map((one) => `RCPT TO:<${formatAddress(one.address)}>${dsn ? dsnParameters(one) : ''}`);

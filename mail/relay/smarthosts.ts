@@ -1,14 +1,16 @@
-import type { TLSSocket } from 'node:tls';
 import type { Log, Meter } from '../log.ts';
 import { authenticate, type SmarthostLogin } from './authenticate.ts';
 import type { Clock } from './clock.ts';
 import type { Connection } from './connection.ts';
 import type { Unreached } from './connector.ts';
+import { Families, type OwnAddresses } from './families.ts';
 import { findHost, type DestinationRules, type Host } from './destination.ts';
 import { HostMemory } from './host-memory.ts';
 import type { RelayLimits } from './limits.ts';
 import { openSession } from './open-session.ts';
 import { Session } from './session.ts';
+import { judgeByAuthorities } from './tls-policy/certificate.ts';
+import { type HostPolicy, type TlsWish } from './tls-policy/policy.ts';
 import { deferred, type Verdict } from './verdict.ts';
 import { BOX_SMARTHOST } from './ways.ts';
 
@@ -37,7 +39,10 @@ export interface SmarthostOptions {
   /** Undefined: it is there no more. Rejecting means "later". */
   find(id: number): Promise<Smarthost | undefined>;
   rules: DestinationRules;
+  /** Our name in EHLO. */
   hostname: string;
+  /** Our addresses, where it matters which of them mail leaves from. */
+  from?: OwnAddresses | undefined;
   limits: RelayLimits;
   clock: Clock;
   log: Log;
@@ -54,13 +59,16 @@ const AFTER_REFUSAL = 5 * 60_000;
 export class Smarthosts {
   readonly #options: SmarthostOptions;
   readonly #hosts: HostMemory;
+  readonly #families: Families;
   readonly #connections = new Set<Connection>();
   readonly #refused = new Map<number, RefusedLogin & { until: number; login: string }>();
   #stopping = false;
 
   constructor(options: SmarthostOptions) {
     this.#options = options;
-    this.#hosts = new HostMemory(() => options.clock.monotonic(), options.limits.hostRest);
+    const monotonic = (): number => options.clock.monotonic();
+    this.#hosts = new HostMemory(monotonic, options.limits.hostRest);
+    this.#families = new Families(options.from, monotonic);
   }
 
   /** Those that refuse their login now. */
@@ -68,8 +76,8 @@ export class Smarthosts {
     return [...this.#refused.values()].map(({ id, host, why, since }) => ({ id, host, why, since }));
   }
 
-  /** A session with a smarthost. Never rejects. */
-  async connect(id: number): Promise<Session | Unreached> {
+  /** A session with a smarthost, for mail with this wish. Never rejects. */
+  async connect(id: number, wish: TlsWish = 'policy'): Promise<Session | Unreached> {
     try {
       const smarthost = await this.#options.find(id);
       if (this.#stopping) return unreached('4.3.2', 'this server is stopping');
@@ -79,7 +87,7 @@ export class Smarthosts {
       }
       const waiting = this.#refused.get(id);
       const known = waiting?.login === keyOf(smarthost) && waiting.until > this.#options.clock.monotonic();
-      return known ? unreached('4.7.8', waiting.why) : await this.#reach(smarthost);
+      return known ? unreached('4.7.8', waiting.why) : await this.#reach(smarthost, wish);
     } catch (error) {
       this.#options.log.error({ err: error, smarthost: id }, 'a smarthost could not be read from the store');
       return unreached('4.3.0', 'the smarthost of this mail could not be read from the store');
@@ -91,35 +99,34 @@ export class Smarthosts {
     for (const connection of this.#connections) connection.destroy('this server is stopping');
   }
 
-  async #reach(smarthost: Smarthost): Promise<Session | Unreached> {
+  async #reach(smarthost: Smarthost, wish: TlsWish): Promise<Session | Unreached> {
     const { rules, limits } = this.#options;
     const { host: name, port } = smarthost;
     // What the operator has named, the operator allows.
     const own = smarthost.id === BOX_SMARTHOST ? { allowPrivate: () => true } : {};
     const found = await findHost(name, { ...rules, ...own, port, isOurName: () => false });
     if (found.kind !== 'hosts') return unreached('4.4.3', `the smarthost ${name} cannot be used: ${found.text}`);
-    const { hosts, resting, why } = this.#hosts.choose(found.hosts);
+    const { hosts, resting, why } = this.#hosts.choose(this.#families.order(found.hosts));
     let last = resting === undefined ? undefined : unreached('4.4.1', `the smarthost does not answer: ${why}`, resting);
     for (const host of hosts.slice(0, limits.hosts)) {
-      const opened = await this.#open(host, smarthost);
+      const opened = await this.#open(host, smarthost, wish);
       if (opened instanceof Session) return opened;
       last = opened;
     }
     return last ?? unreached('4.4.1', `the smarthost ${name} has no address to try`);
   }
 
-  async #open(host: Host, smarthost: Smarthost): Promise<Session | Unreached> {
+  async #open(host: Host, smarthost: Smarthost, wish: TlsWish): Promise<Session | Unreached> {
     const { hostname, limits, meter } = this.#options;
-    const { login, certificate, tls } = smarthost;
+    const { login, tls } = smarthost;
     const { timeouts } = limits;
     const opened = await openSession(host, {
       hostname,
       timeouts,
       implicitTls: tls === 'implicit',
-      tls: {
-        required: login !== undefined,
-        judge: (socket) => (login !== undefined && certificate === 'verified' ? distrust(socket) : undefined),
-      },
+      policy: policyOf(smarthost, host, wish),
+      wish,
+      from: this.#families.from(host),
       onConnection: (connection) => this.#watch(connection),
       ...(login !== undefined && {
         login: (connection, offers) => authenticate(connection, offers, login, timeouts.command),
@@ -127,6 +134,7 @@ export class Smarthosts {
     });
     meter.count('relay_smarthost_sessions_total', { result: opened instanceof Session ? 'open' : 'none' });
     if (!(opened instanceof Session)) return this.#failed(host, smarthost, opened.verdict, opened.dead);
+    opened.tlsResults = []; // TLS-RPT is about receivers
     this.#hosts.works(host);
     if (this.#refused.delete(smarthost.id)) {
       this.#options.log.info({ smarthost: smarthost.host }, 'the smarthost takes our login again');
@@ -147,8 +155,10 @@ export class Smarthosts {
       if (known?.login !== keyOf(smarthost)) log.error({ smarthost: smarthost.host, why: verdict.text }, LOGIN_REFUSED);
     }
     const { status, text, code } = verdict;
-    const kept = verdict.outcome === 'failed' ? deferred(status.replace(/^5/, '4'), text, code) : verdict;
-    return { verdict: kept, host };
+    // What the sender demanded, and the way does not have, is no setting of ours. RFC 8689 4.2.1.
+    const ours = verdict.outcome === 'failed' && !/^5\.7\.(?:10|30)$/.test(status);
+    const kept = ours ? deferred(status.replace(/^5/, '4'), text, code) : verdict;
+    return { verdict: kept, host, tlsResults: [] };
   }
 
   #watch(connection: Connection): void {
@@ -160,8 +170,17 @@ export class Smarthosts {
 
 const LOGIN_REFUSED = 'the smarthost refuses our login: mail waits until the user name and password are right';
 
-function distrust(socket: TLSSocket): string | undefined {
-  return socket.authorized ? undefined : String(socket.authorizationError).slice(0, 100);
+/** A login goes only under TLS, and where that is set only to who proves the name; REQUIRETLS always asks for both. */
+function policyOf({ host: name, login, certificate }: Smarthost, host: Host, wish: TlsWish): HostPolicy {
+  const judged = wish === 'required' || (login !== undefined && certificate === 'verified');
+  return {
+    by: 'smarthost',
+    rule: `the route by the smarthost ${name}`,
+    required: login !== undefined || wish === 'required',
+    servername: host.name,
+    ...(judged && { judge: (socket) => judgeByAuthorities(socket, host.name) }),
+    report: { domain: name, type: 'no-policy-found', strings: [] },
+  };
 }
 
 /** A changed login is tried at once. */
@@ -170,5 +189,5 @@ function keyOf({ host, port, login }: Smarthost): string {
 }
 
 function unreached(status: string, text: string, host?: Host): Unreached {
-  return { verdict: deferred(status, text), host };
+  return { verdict: deferred(status, text), host, tlsResults: [] };
 }

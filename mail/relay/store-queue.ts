@@ -12,6 +12,7 @@ import { type AttemptEnd, beginAttempts, endAttempt, markDelayTold } from '../st
 import { type OutboundRoute, outboundRoutes } from '../store/outbound-route.ts';
 import { type DueRow, dueRows, nextDue } from '../store/queue-look.ts';
 import type { MailStore } from '../store/store.ts';
+import { noteTlsResults } from '../store/tls-result.ts';
 import type { AttemptResult, BounceMessage, Look, Queue, QueueItem } from './needs.ts';
 import { LONGEST_WAIT } from './schedule.ts';
 import { chooseWay } from './ways.ts';
@@ -49,7 +50,10 @@ export const finishAttempts = command(
       if (kind === 'delay') await markDelayTold(tx, about);
     }
     for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
-    for (const end of input.ends) await endAttempt(tx, end, stamp);
+    for (const end of input.ends) {
+      await endAttempt(tx, end, stamp);
+      await noteTlsResults(tx, end.tlsResults ?? [], stamp);
+    }
   },
 );
 
@@ -234,6 +238,7 @@ function toItem(row: DueRow, routes: readonly OutboundRoute[], box: 'always' | '
     orcpt: row.orcpt,
     envid: row.envid,
     ret: row.ret,
+    requireTls: row.require_tls === 1,
     size: row.size,
     delayTold: row.delay_told === 1,
     ...(isStatus(row.arc) && { arc: row.arc }),

@@ -15,9 +15,11 @@ export interface MailArguments {
   ret: 'FULL' | 'HDRS' | undefined;
   /** RFC 3461 4.4, decoded; printable ASCII only. */
   envid: string | undefined;
+  /** RFC 8689: every server on the way has to promise verified TLS to the next. */
+  requireTls: boolean;
 }
 
-/** Parses what follows `MAIL `. RFC 5321 4.1.1.2, with SIZE, BODY, SMTPUTF8, RET, ENVID and AUTH. */
+/** Parses what follows `MAIL `. RFC 5321 4.1.1.2, with SIZE, BODY, SMTPUTF8, RET, ENVID, REQUIRETLS and AUTH. */
 export function parseMail(text: string): MailArguments | SyntaxFault {
   if (!/^FROM:/i.test(text)) return fault(501, '5.5.4', 'The form is MAIL FROM:<address>');
   const read = readPath(text.slice(5).trimStart());
@@ -37,6 +39,7 @@ export function parseMail(text: string): MailArguments | SyntaxFault {
     smtputf8: false,
     ret: undefined,
     envid: undefined,
+    requireTls: false,
   };
   const wrong = takeParameters(mail, parameters);
   if (wrong !== undefined) return wrong;
@@ -66,6 +69,10 @@ function takeParameter(mail: MailArguments, keyword: string, value: string | und
     case 'SMTPUTF8':
       if (value !== undefined) return fault(501, '5.5.4', 'SMTPUTF8 takes no value');
       mail.smtputf8 = true;
+      return undefined;
+    case 'REQUIRETLS':
+      if (value !== undefined) return fault(501, '5.5.4', 'REQUIRETLS takes no value');
+      mail.requireTls = true;
       return undefined;
     case 'RET':
       return takeRet(mail, value?.toUpperCase());

@@ -9,6 +9,7 @@ const files = [
   '0005-allowance.sql',
   '0006-later.sql',
   '0007-forwards.sql',
+  '0008-tls-policy.sql',
   '0009-routes.sql',
   '0010-reports.sql',
   '0011-gate.sql',

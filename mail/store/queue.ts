@@ -4,6 +4,7 @@ import { note, type Viewer } from './journal.ts';
 import { laneOf } from './queue-lane.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
+import type { TlsResult } from './tls-result.ts';
 import { collectBlob } from './tidy.ts';
 
 /** A message that leaves: what all its recipients share. */
@@ -22,6 +23,8 @@ export interface NewSubmission {
   /** Domains whose keys sign it; none: the envelope sender's, else the box's. */
   signAs: readonly string[];
   size: number;
+  /** REQUIRETLS: no step without verified TLS. RFC 8689 */
+  requireTls?: boolean;
   /** Header lines before the octets, on this way out only; one character an octet. */
   prefix?: string;
   /** What an ARC seal on it says of the chain before: none, pass, fail; '' for no seal. */
@@ -52,8 +55,8 @@ export async function enqueue(
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -68,6 +71,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     stamp.now,
     submission.prefix ?? '',
     submission.arc ?? '',
+    Number(submission.requireTls ?? false),
   );
   return id;
 }
@@ -134,6 +138,8 @@ export interface QueueRow extends Record<string, string | number | null> {
   last_at: number | null;
   last_status: string | null;
   last_text: string | null;
+  last_tls: string | null;
+  require_tls: number;
   /** Chosen for this row alone; null: as the routes say. */
   route: number | null;
 }
@@ -141,7 +147,7 @@ export interface QueueRow extends Record<string, string | number | null> {
 /** Of `queue q` and `submission s`: all of a {@link QueueRow}. */
 export const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
   q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
-  q.delay_told, q.last_at, q.last_status, q.last_text, q.route`;
+  q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route`;
 
 /** Which rows are meant: null is no limit. */
 export interface QueueFilter {
@@ -245,6 +251,7 @@ export interface AttemptEnd {
   status: string;
   text: string;
   tls: string;
+  tlsResults?: readonly TlsResult[];
   at: number;
   nextAt: number;
   /** The route that it takes from now on. */
@@ -297,10 +304,11 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     await note(tx, row.trace, 'rerouted', row.account_id, { to: row.recipient, route, because }, stamp, { tenant });
   }
   await tx.run(
-    'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, route = coalesce(?, route) WHERE id = ?',
+    'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, last_tls = ?, route = coalesce(?, route) WHERE id = ?',
     end.nextAt,
     status,
     text,
+    tls,
     end.via ?? null,
     end.id,
   );

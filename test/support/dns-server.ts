@@ -2,7 +2,17 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 
-const TYPES: Record<number, string> = { 1: 'A', 2: 'NS', 5: 'CNAME', 12: 'PTR', 15: 'MX', 16: 'TXT', 28: 'AAAA' };
+const TYPES: Record<number, string> = {
+  1: 'A',
+  2: 'NS',
+  5: 'CNAME',
+  12: 'PTR',
+  15: 'MX',
+  16: 'TXT',
+  28: 'AAAA',
+  52: 'TLSA',
+};
+const AD = 0x20;
 const CODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 };
 
 /**
@@ -17,6 +27,8 @@ export interface DnsServer extends AsyncDisposable {
   /** Keys are `TYPE name`, such as `MX remote.test`; a name that has no key at all does not exist. */
   zone: Record<string, DnsAnswer>;
   ttl: number;
+  /** Whether what is said of a name is proved by DNSSEC: it says so to who asks. RFC 6840 5.8. */
+  secure: (name: string) => boolean;
   /** Every question asked so far. */
   asked: string[];
 }
@@ -31,6 +43,7 @@ export async function dnsServer(
     address: '',
     zone,
     ttl: 60,
+    secure: () => false,
     asked: [],
     async [Symbol.asyncDispose]() {
       socket.close();
@@ -44,10 +57,19 @@ export async function dnsServer(
     if (answer === 'silence') return;
     const records = typeof answer === 'string' ? [] : answer;
     const head = Buffer.from(query.subarray(0, 12));
-    head.writeUInt16BE(0x8180 | (typeof answer === 'string' ? CODES[answer] : 0), 2);
+    const proved = (query.readUInt16BE(2) & AD) !== 0 && server.secure(name) ? AD : 0;
+    head.writeUInt16BE(0x8180 | proved | (typeof answer === 'string' ? CODES[answer] : 0), 2);
     head.writeUInt16BE(records.length, 6);
     head.writeUInt32BE(0, 8);
-    const body = records.map((record) => resourceRecord(name, type, record, server.ttl));
+    const body = records.flatMap((record, at) => {
+      // What follows an alias belongs to the name that it leads to.
+      const owner =
+        records
+          .slice(0, at)
+          .findLast((one) => one.startsWith('CNAME '))
+          ?.slice(6) ?? name;
+      return resourceRecord(owner, type, record, server.ttl);
+    });
     socket.send(Buffer.concat([head, query.subarray(12, end), ...body]), from.port, from.address);
   });
   socket.bind(at.port, at.host);
@@ -90,6 +112,10 @@ function recordData(type: string, text: string): Buffer {
     case 'MX': {
       const [preference = '0', exchange = ''] = text.split(' ');
       return Buffer.concat([Buffer.from([Number(preference) >> 8, Number(preference) & 255]), encodeName(exchange)]);
+    }
+    case 'TLSA': {
+      const [usage = '', selector = '', matching = '', hex = ''] = text.split(' ');
+      return Buffer.concat([Buffer.from([usage, selector, matching].map(Number)), Buffer.from(hex, 'hex')]);
     }
     case 'TXT': {
       const chunks = text.match(/[^]{1,255}/g) ?? [''];

@@ -48,10 +48,14 @@ export interface ScriptedServer extends AsyncDisposable {
   offers: string[];
   /** Certificate for STARTTLS, which is offered when there is one. */
   tls: SecureContext | undefined;
+  /** Of each TLS handshake, whether it went on with an earlier session. */
+  resumed: boolean[];
   mails: ReceivedMail[];
   /** Every command line, with the number of its connection in front. */
   lines: string[];
   connections: number;
+  /** Where each connection came from. */
+  peers: string[];
   open: number;
   mostOpen: number;
   /** Drops a connection when so many octets have come over it. */
@@ -75,9 +79,11 @@ export async function scriptedServer(script: Script = {}, host = '127.0.0.1', po
     script,
     offers: ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'DSN', 'SIZE 50000000'],
     tls: undefined,
+    resumed: [],
     mails: [],
     lines: [],
     connections: 0,
+    peers: [],
     open: 0,
     mostOpen: 0,
     dropAfter: Infinity,
@@ -122,6 +128,7 @@ function serve(server: ScriptedServer, socket: Socket, sockets: Set<Socket>, cha
   const met = counters.get(server) ?? new Map<Stage, number>();
   counters.set(server, met);
   server.connections += 1;
+  server.peers.push(socket.remoteAddress ?? '');
   server.open += 1;
   server.mostOpen = Math.max(server.mostOpen, server.open);
   const connection = server.connections;
@@ -217,7 +224,9 @@ class Talk {
   #startTls(): void {
     if (this.#server.tls === undefined) return;
     this.#socket.removeAllListeners('data');
-    this.#socket = new TLSSocket(this.#socket, { isServer: true, secureContext: this.#server.tls });
+    const secure = new TLSSocket(this.#socket, { isServer: true, secureContext: this.#server.tls });
+    secure.once('secure', () => this.#server.resumed.push(secure.isSessionReused()));
+    this.#socket = secure;
     this.#secure = true;
     this.#listen(this.#socket);
   }

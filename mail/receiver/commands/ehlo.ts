@@ -32,7 +32,7 @@ function extensions(session: Conversation): string[] {
   // RFC 3461: who offers this has to report success when asked. A stranger's sender may be forged, so the server that
   // hands the message to us reports in our place, which it does when we do not offer it.
   if (door === 'submission') offered.push('DSN');
-  if (!session.tls) offered.push('STARTTLS');
+  offered.push(session.tls ? 'REQUIRETLS' : 'STARTTLS'); // RFC 8689 2: only over TLS
   // RFC 4954 4: on the MX door there is nothing to log in for, and a password sent there is a password given away.
   const mechanisms = door === 'submission' ? settled.logins.mechanisms({ ip: peer.ip, door, secure }) : [];
   if (mechanisms.length > 0) offered.push(`AUTH ${mechanisms.join(' ')}`);

@@ -22,6 +22,8 @@ export const mail: SmtpCommand<MailArguments> = {
     if (words.size !== undefined && words.size > maxMessageBytes) {
       return reply(552, '5.3.4', `Messages here have at most ${maxMessageBytes} octets`); // RFC 1870 6.1
     }
+    // RFC 8689 2: what came in the clear cannot be asked to be protected from here on.
+    if (words.requireTls && !session.tls) return reply(530, '5.7.0', 'REQUIRETLS needs TLS: say STARTTLS first');
     const refusal = intake.ready();
     if (refusal !== undefined) return reply(refusal.code, refusal.enhanced, refusal.text);
     return session.door === 'mx' ? begin(session, words) : submit(session, words);

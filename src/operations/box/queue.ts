@@ -124,5 +124,6 @@ function shown(row: QueueRow) {
     lastStatus: row.last_status,
     lastText: row.last_text,
     explanation: explain(row),
+    lastTls: row.last_tls,
   };
 }

@@ -18,6 +18,8 @@ export const QueueItem = z.object({
   nextAttemptAt: z.string().nullable(),
   lastError: z.string().nullable(),
   route: z.string().describe('automatic, direct, smarthost, or the route that was chosen for it'),
+  lastTls: z.string().nullable(),
+  requireTls: z.boolean(),
   explanation: z.string(),
 });
 
@@ -35,6 +37,8 @@ export function itemOf(row: QueueRow): z.output<typeof QueueItem> {
     nextAttemptAt: held ? null : isoOf(row.next_at),
     lastError: row.last_text,
     route: wayOf(row.route),
+    lastTls: row.last_tls === '' ? null : row.last_tls,
+    requireTls: row.require_tls === 1,
     explanation: explain(row),
   };
 }

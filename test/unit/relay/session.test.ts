@@ -2,8 +2,10 @@ import { createSecureContext } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { parseAddress, type Address } from '../../../mail/message/address.ts';
 import { RELAY_LIMITS, type Timeouts } from '../../../mail/relay/limits.ts';
-import { openSession, type TlsPolicy } from '../../../mail/relay/open-session.ts';
+import { openSession } from '../../../mail/relay/open-session.ts';
 import { Session, type Transaction } from '../../../mail/relay/session.ts';
+import { type HostPolicy, opportunistic, type TlsWish } from '../../../mail/relay/tls-policy/policy.ts';
+import { TlsSessions } from '../../../mail/relay/tls-sessions.ts';
 import type { Verdict } from '../../../mail/relay/verdict.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import {
@@ -36,13 +38,18 @@ function transaction(to: readonly string[] = ['you@remote.test'], body: string |
   };
 }
 
-async function open(server: ScriptedServer, tls: TlsPolicy = { required: false }, timeouts = QUICK) {
+async function open(
+  server: ScriptedServer,
+  change: Partial<HostPolicy> = {},
+  { timeouts = QUICK, wish, sessions }: { timeouts?: Timeouts; wish?: TlsWish; sessions?: TlsSessions } = {},
+) {
   const host = { name: 'mx.remote.test', ip: server.host, port: server.port };
-  return openSession(host, { hostname: 'box.test', timeouts, tls });
+  const policy = { ...opportunistic('remote.test', host), ...change };
+  return openSession(host, { hostname: 'box.test', timeouts, policy, wish: wish ?? 'policy', sessions });
 }
 
 async function send(server: ScriptedServer, one = transaction(), timeouts = QUICK): Promise<Verdict[]> {
-  const session = await open(server, { required: false }, timeouts);
+  const session = await open(server, {}, { timeouts });
   if (!(session instanceof Session)) return one.recipients.map(() => session.verdict);
   const { verdicts } = await session.transact(one);
   session.quit();
@@ -288,7 +295,10 @@ describe('TLS', () => {
     const session = await open(server);
     expect(session).toBeInstanceOf(Session);
     if (!(session instanceof Session)) return;
-    expect(session.tls).toMatch(/^TLSv1\.3 TLS_\w+, certificate not verified \(\w+\)$/);
+    expect(session.tls).toMatch(/^TLSv1\.3 TLS_\w+, opportunistic, certificate not verified \(\w+\)$/);
+    expect(session.tlsResults).toMatchObject([
+      { type: 'no-policy-found', result: 'success', mx: 'mx.remote.test', from: '127.0.0.1' },
+    ]);
     expect(short((await session.transact(transaction())).verdicts)).toBe('delivered 250 2.0.0');
     expect(server.lines.slice(0, 3)).toEqual(['1 EHLO box.test', '1 STARTTLS', '1 EHLO box.test']);
     session.quit();
@@ -333,22 +343,117 @@ describe('TLS', () => {
   });
 
   test.each([
-    ['not offered', undefined, {}, '4.7.4'],
-    ['refused', 'with', { starttls: '454 4.7.0 No' }, '4.7.4'],
-    ['handshake fails', 'with', { starttls: { close: '220 Go ahead' } }, '4.7.5'],
-  ] as const)('demanded and %s: nothing is sent', async (_name, certificate, script, status) => {
+    ['not offered', undefined, {}, '4.7.4', 'starttls-not-supported'],
+    ['refused', 'with', { starttls: '454 4.7.0 No' }, '4.7.4', 'starttls-not-supported'],
+    ['handshake fails', 'with', { starttls: { close: '220 Go ahead' } }, '4.7.5', 'validation-failure'],
+  ] as const)('demanded and %s: nothing is sent', async (_name, certificate, script, status, failure) => {
     await using server = await scriptedServer(script);
     if (certificate !== undefined) server.tls = createSecureContext(await testCertificate());
-    expect(await open(server, { required: true })).toMatchObject({ verdict: { outcome: 'deferred', status } });
+    const opened = await open(server, { required: true, rule: 'a policy' });
+    expect(opened).toMatchObject({ verdict: { outcome: 'deferred', status }, tlsResults: [{ result: failure }] });
+    expect(opened).toMatchObject({
+      verdict: { text: expect.stringMatching(/^a policy allows no mail to mx\.remote\.test/) as unknown },
+    });
     expect(server.lines.some((line) => line.includes('MAIL'))).toBe(false);
   });
 
   test('demanded with a certificate that is not good enough: nothing is sent', async () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
-    const judge = (): string => 'wrong name';
-    expect(await open(server, { required: true, judge })).toMatchObject({ verdict: { status: '4.7.5' } });
+    const judge = () => ({ failure: 'certificate-host-mismatch', why: 'wrong name' }) as const;
+    const opened = await open(server, { required: true, judge });
+    expect(opened).toMatchObject({
+      verdict: { status: '4.7.5' },
+      tlsResults: [{ result: 'certificate-host-mismatch' }],
+    });
     expect(await open(server, { required: true, judge: () => undefined })).toBeInstanceOf(Session);
+    const broken = (): never => {
+      throw new Error('an odd key');
+    };
+    expect(await open(server, { required: true, judge: broken })).toMatchObject({ verdict: { status: '4.7.5' } });
+  });
+
+  test('only judged, not demanded: it goes, and what was wrong is counted', async () => {
+    await using server = await scriptedServer();
+    const judge = () => ({ failure: 'certificate-expired', why: 'old' }) as const;
+    server.tls = createSecureContext(await testCertificate());
+    const session = await open(server, { by: 'mta-sts testing', judge });
+    expect(session).toMatchObject({
+      tls: expect.stringContaining('mta-sts testing') as unknown,
+      tlsResults: [{ result: 'certificate-expired' }],
+    });
+  });
+
+  test.each([
+    ['no TLS', undefined, [], '5.7.30'],
+    ['a certificate of nobody', 'with', ['REQUIRETLS'], '5.7.10'],
+  ] as const)('REQUIRETLS and %s: it fails for good', async (_name, certificate, offers, status) => {
+    await using server = await scriptedServer();
+    server.offers.push(...offers);
+    if (certificate !== undefined) server.tls = createSecureContext(await testCertificate());
+    const judge = () => ({ failure: 'certificate-not-trusted', why: 'nobody' }) as const;
+    const opened = await open(server, { required: true, judge }, { wish: 'required' });
+    expect(opened).toMatchObject({ verdict: { outcome: 'failed', status } });
+  });
+
+  test.each([
+    ['is not there now', { starttls: '454 4.7.0 Not now' }],
+    ['breaks', { starttls: { close: '220 Go ahead' } }],
+  ])('REQUIRETLS and TLS that %s: later', async (_name, script) => {
+    await using server = await scriptedServer(script);
+    server.tls = createSecureContext(await testCertificate());
+    const opened = await open(server, { required: true }, { wish: 'required' });
+    expect(opened).toMatchObject({ verdict: { outcome: 'deferred' } });
+  });
+
+  test('REQUIRETLS goes to who offers it under TLS, and to nobody else', async () => {
+    await using server = await scriptedServer();
+    server.tls = createSecureContext(await testCertificate());
+    const demand = { required: true, judge: () => undefined };
+    const opened = await open(server, demand, { wish: 'required' });
+    expect(opened).toMatchObject({ verdict: { outcome: 'failed', status: '5.7.30' } });
+    server.offers.push('REQUIRETLS');
+    const session = await open(server, demand, { wish: 'required' });
+    if (!(session instanceof Session)) throw new Error(session.verdict.text);
+    await session.transact({ ...transaction(), requireTls: true });
+    expect(server.lines.findLast((line) => line.includes('MAIL'))).toContain(' REQUIRETLS');
+  });
+
+  test('a session goes on at the next connection, never one that is judged', async () => {
+    await using server = await scriptedServer();
+    server.tls = createSecureContext(await testCertificate());
+    const sessions = new TlsSessions(() => 0);
+    const ticket = Promise.withResolvers<void>();
+    const keep = sessions.keep.bind(sessions);
+    sessions.keep = (...kept) => (keep(...kept), ticket.resolve());
+    const first = await open(server, {}, { sessions });
+    if (!(first instanceof Session)) throw new Error(first.verdict.text);
+    await first.transact(transaction()); // tickets come after the handshake
+    await ticket.promise;
+    const judged: boolean[] = [];
+    const judge: HostPolicy['judge'] = (socket) => void judged.push(socket.isSessionReused());
+    await open(server, { judge }, { sessions });
+    expect(judged).toEqual([false]);
+    const again = await open(server, {}, { sessions });
+    expect(again).toMatchObject({ tls: first.tls });
+    expect(server.resumed).toEqual([false, false, true]);
+  });
+
+  test.each([
+    ['policy', 'policy', true],
+    ['policy', 'optional', true],
+    ['policy', 'required', false],
+    ['required', 'policy', true],
+    ['required', 'required', true],
+    ['optional', 'optional', true],
+    ['optional', 'policy', false],
+    ['optional', 'required', false],
+  ] as const)('a session opened for "%s" fits "%s": %s', async (opened, wanted, fits) => {
+    await using server = await scriptedServer();
+    server.offers.push('REQUIRETLS');
+    server.tls = createSecureContext(await testCertificate());
+    const session = await open(server, {}, { wish: opened });
+    expect(session instanceof Session && session.fits(wanted)).toBe(fits);
   });
 });
 

@@ -15,7 +15,7 @@ function told<T extends object>(parsed: T): T | string {
 }
 
 describe('MAIL', () => {
-  const plain = { size: undefined, body: '7BIT', smtputf8: false, ret: undefined, envid: undefined };
+  const plain = { size: undefined, body: '7BIT', smtputf8: false, ret: undefined, envid: undefined, requireTls: false };
   const a = { local: 'a', domain: 'b.example' };
   test.each<[string, unknown]>([
     ['FROM:<a@b.example>', { ...plain, sender: a }],
@@ -29,6 +29,7 @@ describe('MAIL', () => {
     ['FROM:<a@b.example> smtputf8', { ...plain, sender: a, smtputf8: true }],
     ['FROM:<a@b.example> RET=full ENVID=a+2Bb', { ...plain, sender: a, ret: 'FULL', envid: 'a+b' }],
     ['FROM:<a@b.example> AUTH=<>', { ...plain, sender: a }],
+    ['FROM:<a@b.example> REQUIRETLS', { ...plain, sender: a, requireTls: true }],
     ['FROM:<a@b.example> SIZE=99999999999999999999', { ...plain, sender: a, size: 1e20 }],
     ['', '501 5.5.4'],
     ['TO:<a@b.example>', '501 5.5.4'],

@@ -81,7 +81,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   hold_queue_item: waiting,
   release_queue_item: ({ heldId: queueId }) => ({ queueId }),
   cancel_queue_item: waiting,
-  trace_message: (of) => ({ messageId: traceOf(of) }),
+  trace_message: ({ address }) => ({ address }),
   attach_email_to_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
   detach_email_from_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
   list_services: inProject,
@@ -193,7 +193,8 @@ function withField(operation: Operation, field: string): Reference['args'] {
       return { sourceAddress, destinationAddress, [field]: value };
     }
     // It takes one name of a message, whichever.
-    if (operation.name === 'trace_message' && ['address', 'rfc822MessageId'].includes(field)) return { [field]: value };
+    if (operation.name === 'trace_message' && ['messageId', 'address', 'rfc822MessageId'].includes(field))
+      return { [field]: value };
     return { ...args, [field]: value };
   };
 }

@@ -82,7 +82,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   hold_queue_item: waiting,
   release_queue_item: ({ heldId: queueId }) => ({ queueId }),
   cancel_queue_item: waiting,
-  trace_message: (of) => ({ messageId: traceOf(of) }),
+  trace_message: ({ address }) => ({ address }),
   set_queue_route: ({ queueId }) => ({ queueId, route: 'direct' }),
   steer_queue: () => ({ action: 'retry', domain: 'remote.example' }),
   set_outbound_route: ({ domain: senderDomain }) => ({
@@ -209,7 +209,8 @@ function withField(operation: Operation, field: string): Reference['args'] {
       return { sourceAddress, destinationAddress, [field]: value };
     }
     // It takes one name of a message, whichever.
-    if (operation.name === 'trace_message' && ['address', 'rfc822MessageId'].includes(field)) return { [field]: value };
+    if (operation.name === 'trace_message' && ['messageId', 'address', 'rfc822MessageId'].includes(field))
+      return { [field]: value };
     return { ...args, [field]: value };
   };
 }

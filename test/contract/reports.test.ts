@@ -357,18 +357,18 @@ describe('a report to another address', () => {
 });
 
 describe('a flood', () => {
-  test('of reports that nobody asked for is taken up to 200 an hour, and goes no further', async () => {
+  test('of 50,000 reports that nobody asked for is taken up to 200 an hour, and goes no further', async () => {
     await box.store.write(announce, { account });
     let refused = 0;
-    for (let n = 0; n < 2_000; n++) {
+    for (let n = 0; n < 50_000; n++) {
       const said = await arrive({ to: 'me@box.test', body: dsn('failed', '5.1.1', `r${n}`, `x${n}@remote.example`) });
       if (typeof said === 'object' && 'code' in said && said.code === 452) refused++;
     }
-    expect([refused, await inInbox()]).toEqual([1_800, 200]);
+    expect([refused, await inInbox()]).toEqual([49_800, 200]);
     expect(await box.store.read(counts, undefined)).toMatchObject({ queue: 0, told: 0 });
     box.clock.now += 3_600_000;
     expect(await arrive({ to: 'me@box.test', body: dsn('failed', '5.1.1', 'later') })).toEqual({ kind: 'accepted' });
-  });
+  }, 120_000);
 });
 
 describe('NOTIFY for recipients here', () => {

@@ -140,7 +140,8 @@ test('the operator lets one go and cancels the other; it arrives once, signed', 
   await operator('queue', 'cancel', String(queue.find(({ to }) => to !== ANN)?.id));
   await operator('queue', 'release', String(queue.find(({ to }) => to === ANN)?.id));
   const [mail] = await remote.received(1);
-  expect(mail).toMatchObject({ from: box.address, to: [ANN] });
+  expect(mail?.from.replace(/\+r[0-9a-z]+-[a-z2-7]{12}@/, '@')).toBe(box.address);
+  expect(mail?.to).toEqual([ANN]);
   expect(mail?.text.match(/^DKIM-Signature: .*d=box\.test;/gm)).toHaveLength(2);
   expect(mail?.text).toMatch(/^Message-ID: <[^>]+@box\.test>\r$/m);
   expect(mail?.text).toMatch(/^Date: .+\r$/m);

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { arc } from 'mailauth/lib/arc/index.js';
 import type { DKIMResult, DKIMVerifyResult, DMARCResult, DNSResolver } from 'mailauth';
 import type { Asker } from './asker.ts';
 import type { Authentication, Dmarc } from './authentication.ts';
@@ -65,7 +66,7 @@ function dmarcOf(found: DMARCResult | false, unsure: boolean): Dmarc {
   return { result: result === 'fail' && !unsure ? 'fail' : 'temperror', ...rest };
 }
 
-type VerifyChain = typeof import('mailauth/lib/arc/index.js').arc;
+type VerifyChain = typeof arc;
 
 async function chainOf(dkim: DKIMVerifyResult, verifyChain: VerifyChain, asker: Asker): Promise<Authentication['arc']> {
   // Its type is not that of what it is asked with, in the library's own declarations.

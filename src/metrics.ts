@@ -11,6 +11,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   ...IMAP_METRICS,
   ...LOGIN_METRICS,
   ...RELAY_METRICS,
+  forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',
   store_commands: 'Commands in one commit of the store.',
   store_seconds: 'From asking the store for a command to its flushed commit.',
   disk_free_bytes: 'Free space where the data directory is.',

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { arc } from 'mailauth/lib/arc/index.js';
 import type { DKIMResult, DKIMVerifyResult, DMARCResult, DNSResolver } from 'mailauth';
 import type { arc } from 'mailauth/lib/arc/index.js';
 import type { Asker } from './asker.ts';

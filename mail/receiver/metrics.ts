@@ -10,5 +10,4 @@ export const metrics = {
   smtp_logins_total: 'Login attempts, by outcome.',
   smtp_handshakes_total: 'TLS handshakes, by outcome.',
   smtp_timeouts_total: 'Sessions ended for being too slow, by what they were slow at.',
-  forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',
 } as const;

@@ -87,6 +87,18 @@ describe('an organization', () => {
     expect(said.text).toContain('value="Kept"');
   });
 
+  test('destinations are asked first where the owner wants it, and the page says which have not answered', async () => {
+    const path = `${acme.path}/forwarding`;
+    expect(leads(await acme.owner.act(path, 'policy', { confirmExternal: 'true' }))).toBe(`303 ${path}?done=policy`);
+    const fields = { sourceAddress: 'sales@acme.test', destinationAddress: 'boss@elsewhere.example' };
+    expect(leads(await acme.owner.act(path, 'set', fields))).toBe(`303 ${path}?done=set`);
+    const asked = (await acme.owner.get(path)).text;
+    expect(asked).toContain('not confirmed yet');
+    expect(asked).toContain('Forward at once');
+    expect(leads(await acme.owner.act(path, 'policy', { confirmExternal: 'false' }))).toBe(`303 ${path}?done=policy`);
+    expect((await acme.owner.get(path)).text).toContain('Ask destinations first');
+  });
+
   test('held mail is seen, released and cancelled', async () => {
     const { body } = await tool(base, 'reveal_email_credentials', { address: 'anna@acme.test' }, acme.token);
     const { password } = body['imap'] as { password: string };

@@ -194,6 +194,14 @@ describe('what is refused', () => {
     expect(await post(body, headers)).toMatchObject({ status, body: { error } });
   });
 
+  test('an address whose forward leads nowhere', async () => {
+    await ask('set_email_forwarder', { sourceAddress: 'shop@send.test', destinationAddress: 'vanished@send.test' });
+    expect(await post({ ...mail, to: 'shop@send.test' })).toMatchObject({
+      status: 403,
+      body: { error: 'recipient_blocked', message: expect.stringContaining('shop@send.test') as string },
+    });
+  });
+
   test('what another domain’s key, a revoked key or a token asks for', async () => {
     const limited = await newKey({ allowedDomains: ['unproved.test'] });
     expect(await post(mail, { authorization: `Bearer ${limited}` })).toMatchObject({

@@ -219,8 +219,8 @@ function withField(operation: Operation, field: string): Reference['args'] {
 export const TEXTS: ReadonlySet<string> = new Set(
   `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
-   rfc822MessageId keepLocalCopy state alias env spec since revision email role actions verify receiverDomain use host
-   port tls certificate username action`.split(/\s+/),
+   rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
+   receiverDomain use host port tls certificate username action`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

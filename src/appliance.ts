@@ -256,10 +256,10 @@ function openReceiver({
     reportKey: secrets.subkey('reports'),
     authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
     log,
+    meter: metrics,
     senderOf: (account) => senderOf(store, settings, account),
     queued: () => queue.changed(),
     clock,
-    meter: metrics,
   });
   return startReceiver({
     hostname: settings.hostname,

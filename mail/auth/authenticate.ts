@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import type { AuthenticateResult, DNSResolver } from 'mailauth';
 import type { Resolver } from '../dns/lookup.ts';
 import { readFields } from '../message/header.ts';
-import type { Authentication, Dmarc } from './authentication.ts';
 import { Asker } from './asker.ts';
+import type { Authentication } from './authentication.ts';
+import { NO_AUTHOR, verify } from './verify.ts';
 
 /** A message as it came, and from where. */
 export interface Arrived {
@@ -36,8 +36,6 @@ const END = Buffer.from('\r\n\r\n');
  * cannot be read.
  */
 export async function authenticate(mail: Arrived, options: Verification): Promise<Authentication> {
-  // Loaded by the first message that needs it: most boxes do without its memory for a long time.
-  const library = await import('mailauth');
   const asker = new Asker(options.resolver);
   const input = Readable.from(bounded(mail.chunks()), { objectMode: false });
   const late = AbortSignal.timeout(options.timeoutMs ?? LONGEST_MS);
@@ -45,19 +43,12 @@ export async function authenticate(mail: Arrived, options: Verification): Promis
     late.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   try {
-    const done = library.authenticate(input, {
-      ip: mail.ip,
-      helo: mail.helo,
-      sender: mail.sender,
-      mta: options.hostname,
-      resolver: asker.ask as DNSResolver,
-      disableBimi: true,
-      rejectRsaSha1: true,
-    });
+    const { ip, helo, sender } = mail;
+    const done = verify({ input, asker, ip, helo, sender, hostname: options.hostname });
     const result = await Promise.race([done, ended]);
     // What is late may still fail, and nobody listens to it any more.
     if (result === undefined) done.catch(() => undefined);
-    return result === undefined ? UNKNOWN : read(result, asker.troubled);
+    return result ?? UNKNOWN;
   } catch (error) {
     if (error instanceof NoHeader) return UNREADABLE;
     throw error;
@@ -67,60 +58,22 @@ export async function authenticate(mail: Arrived, options: Verification): Promis
   }
 }
 
-const NOBODY = { policy: 'none', domain: '', organization: '' } as const;
 /** What is known of a message of which nothing could be found out. */
 export const UNKNOWN: Authentication = {
   spf: { result: 'temperror', domain: '' },
   dkim: [],
-  dmarc: { result: 'temperror', ...NOBODY },
+  dmarc: { result: 'temperror', ...NO_AUTHOR },
   arc: 'temperror',
 };
 const UNREADABLE: Authentication = {
   spf: { result: 'none', domain: '' },
   dkim: [],
-  dmarc: { result: 'permerror', ...NOBODY },
+  dmarc: { result: 'permerror', ...NO_AUTHOR },
   arc: 'fail',
 };
 
 class NoHeader extends Error {
   override readonly name = 'NoHeader';
-}
-
-function read({ spf, dkim, dmarc, arc }: AuthenticateResult, troubled: boolean): Authentication {
-  // For a message without any the library makes one up, which says none.
-  const there = dkim.results.filter(({ status }) => status.result !== 'none');
-  const signatures = there.map(({ status, signingDomain, selector }) => ({
-    result: status.result,
-    domain: signingDomain ?? '',
-    selector: selector ?? '',
-  }));
-  const chain = arc === false ? 'none' : arc.status.result;
-  return {
-    spf: spf === false ? { result: 'none', domain: '' } : { result: spf.status.result, domain: spf.domain },
-    dkim: signatures,
-    dmarc: dmarcOf(dmarc, [spf === false ? '' : spf.status.result, ...signatures.map((one) => one.result)]),
-    // The library calls a key that could not be looked up a failure; it is only not known.
-    arc: chain === 'pass' || chain === 'none' ? chain : troubled ? 'temperror' : 'fail',
-  };
-}
-
-function dmarcOf(found: AuthenticateResult['dmarc'], below: readonly string[]): Dmarc {
-  // RFC 7489 6.6.1: without exactly one author domain there is nobody to ask.
-  if (found === false) return { result: 'permerror', ...NOBODY };
-  const domain = textOf(found.status.header?.['from']);
-  const rest = { policy: policyOf(found.policy), domain, organization: found.domain || domain };
-  const { result } = found.status;
-  if (result === 'pass' || result === 'none') return { result, ...rest };
-  // One that could not be looked up might have passed.
-  return { result: result === 'fail' && !below.includes('temperror') ? 'fail' : 'temperror', ...rest };
-}
-
-function policyOf(text: string | undefined): Dmarc['policy'] {
-  return text === 'reject' || text === 'quarantine' ? text : 'none';
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** The message with no more signatures than are verified, and with no header that is too long to be one. */

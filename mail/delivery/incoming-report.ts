@@ -1,6 +1,6 @@
 import { type Address, formatAddress, parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
-import { type Part, unpackParts } from '../message/parts.ts';
+import { isWholly, type Part, unpackParts } from '../message/parts.ts';
 import { quotedSenders, readReport } from '../message/report.ts';
 import { reportedCopy } from '../message/report-address.ts';
 import { type Departed, departedCopy } from '../store/departed.ts';
@@ -44,9 +44,8 @@ export interface IncomingReports {
  */
 export async function incomingReports(copies: Copies, mail: Incoming): Promise<IncomingReports> {
   const { sender, named, index } = mail;
-  const parts = unpackParts(index.parts);
-  if (named.length === 0 && !isReport(parts)) return { reports: [], unasked: false };
-  const octets = await mail.octets();
+  if (named.length === 0 && !isWholly(index.parts, 'multipart', 'report')) return { reports: [], unasked: false };
+  const [octets, parts] = [await mail.octets(), unpackParts(index.parts)];
   const report = readReport(octets, parts);
   const about = named.length > 0 ? named : await quotedCopies(copies, octets, parts);
   const reports = await Promise.all(
@@ -59,10 +58,6 @@ export async function incomingReports(copies: Copies, mail: Incoming): Promise<I
     }),
   );
   return { reports, unasked: reports.length === 0 && sender === undefined && report.kind === 'status' };
-}
-
-function isReport([root]: readonly Part[]): boolean {
-  return root?.type === 'multipart' && root.subtype === 'report';
 }
 
 async function quotedCopies(copies: Copies, octets: Buffer, parts: readonly Part[]): Promise<Departed[]> {

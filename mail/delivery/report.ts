@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { textKey } from '../message/address.ts';
 import { type Report, type ReportedStatus, statusFor } from '../message/report.ts';
 import { countReport, type Departed } from '../store/departed.ts';
@@ -38,17 +38,21 @@ export function saidOf(report: Report, { recipient }: Departed): Said {
   return { kind: status.action === 'failed' ? 'failed' : 'told', status };
 }
 
-/** The same report, sent again and again, has the same digest. */
+/**
+ * The same report, sent again and again, has the same digest. Answers without a Message-ID are each new: two that look
+ * alike may still be two.
+ */
 export function digestOf(messageId: string, said: Said): string {
+  const id = messageId === '' && said.kind === 'answered' ? randomUUID() : messageId;
   return createHash('sha256')
-    .update(JSON.stringify([messageId, said]))
+    .update(JSON.stringify([id, said]))
     .digest('base64url')
     .slice(0, 16);
 }
 
 /**
  * Writes down what a report says, in the commit that takes it: in the story of the message that it is about, and in the
- * list of those who are written to no more. Answers whether it says something new.
+ * list of those who are written to no more. Answers whether its sender is to have it: not what is known already.
  */
 export async function takeReport(
   tx: Write,
@@ -56,7 +60,9 @@ export async function takeReport(
   report: string,
   stamp: Stamp,
 ): Promise<boolean> {
-  if ((await countReport(tx, { id: copy.id, digest, at: stamp.now })) !== 'new') return false;
+  const count = await countReport(tx, { id: copy.id, digest, at: stamp.now });
+  // The door refuses what is enough; what came at the same time as the last one was accepted, so its sender has it.
+  if (count !== 'new') return count === 'enough';
   const { trace, account, tenant, recipient: to } = copy;
   const about = { tenant };
   switch (said.kind) {

@@ -53,6 +53,11 @@ function toRow(part: Part): Row {
   ];
 }
 
+/** Whether the whole message is of this type, without reading all of its parts. */
+export function isWholly(json: string, type: string, subtype: string): boolean {
+  return json.startsWith(`${JSON.stringify([['', type, subtype]]).slice(0, -2)},`);
+}
+
 /** Reads what {@link packParts} wrote. */
 export function unpackParts(json: string): Part[] {
   return (JSON.parse(json) as Row[]).map((row) => {

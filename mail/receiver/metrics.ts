@@ -5,10 +5,10 @@ export const metrics = {
   smtp_sessions: 'Sessions open now.',
   smtp_replies_total: 'Replies, by door and class of code (2, 3, 4, 5).',
   smtp_messages_total: 'Messages read to their end, by door and outcome.',
-  forwarded_copies_total: 'Copies of messages that forwards sent on.',
   smtp_message_octets_total: 'Octets of accepted messages, by door.',
   smtp_recipients_refused_total: 'Recipients refused, by door and reason.',
   smtp_logins_total: 'Login attempts, by outcome.',
   smtp_handshakes_total: 'TLS handshakes, by outcome.',
   smtp_timeouts_total: 'Sessions ended for being too slow, by what they were slow at.',
+  forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',
 } as const;

@@ -49,7 +49,7 @@ export interface StoreIntakeOptions {
   /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
   authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
   log: Log;
-  meter?: Meter;
+  meter: Meter;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
@@ -97,8 +97,10 @@ export class StoreIntake implements Intake {
     return { kind: 'refused', code: 452, enhanced: '4.3.1', text: 'The disk is nearly full, try again later' };
   }
 
-  countForwards(copies: number): void {
-    if (copies > 0) this.options.meter?.count('forwarded_copies_total', {}, copies);
+  countForwards({ onward, kept }: Planned): void {
+    const { meter } = this.options;
+    if (onward.length > 0) meter.count('forwards_total', { outcome: 'sent_on' }, onward.length);
+    for (const { kind } of kept) meter.count('forwards_total', { outcome: kind });
   }
 
   open(envelope: Envelope): MessageSink {
@@ -265,7 +267,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
       this.#tell(plan, done.reached);
       if (!done.stored) this.abort();
       if (done.queued > 0) this.intake.options.queued();
-      this.intake.countForwards(plan.onward.length);
+      this.intake.countForwards(plan);
       return undefined;
     }
     return refuse(451, '4.7.1', 'Too much is forwarded at this moment, try again later');
@@ -441,7 +443,7 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
     const done = await store.write(submit, outgoing);
     if (done.kind === 'over') return overText(done);
     if (done.queued) this.intake.options.queued();
-    this.intake.countForwards(plan.onward.length);
+    this.intake.countForwards(plan);
     return undefined;
   }
 

@@ -104,11 +104,12 @@ async function ready(
   connection: Connection,
   host: Host,
   offers: Offers,
-  { login, timeouts, wish }: SessionOptions,
+  options: SessionOptions,
   text: string,
   results: readonly TlsResult[],
 ): Promise<Session | NoSession> {
-  const refused = await login?.(connection, offers);
+  const { timeouts, wish } = options;
+  const refused = await options.login?.(connection, offers);
   return refused === undefined
     ? new Session(connection, host, offers, timeouts, { text, wish, results })
     : give(connection, none(refused, false));

@@ -21,12 +21,12 @@ export interface Departed {
   reports: number;
 }
 
-/** Writes down that a row of the queue will be gone. Nobody reports to the null reverse-path. */
+/** Writes down that a row of the queue will be gone; not for senders that lead back in another way, or nowhere. */
 export async function noteDeparted(tx: Write, id: number, at: number): Promise<void> {
   await tx.run(
     `INSERT INTO departed (id, trace, tenant, account_id, sender, recipient, at)
      SELECT q.id, s.trace, s.tenant, s.account_id, s.sender, q.recipient, ? FROM queue q
-     JOIN submission s ON s.id = q.submission_id WHERE q.id = ? AND s.sender <> '' ON CONFLICT (id) DO UPDATE SET at = excluded.at`,
+     JOIN submission s ON s.id = q.submission_id WHERE q.id = ? AND s.sender <> '' AND s.sender NOT LIKE 'SRS0=%' ON CONFLICT (id) DO UPDATE SET at = excluded.at`,
     at,
     id,
   );

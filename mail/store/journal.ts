@@ -32,7 +32,10 @@ type Detail = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** What a line belongs to beside an account. */
 export interface About {
-  /** Whose line it is when no account says it. A line of neither is shown to nobody but the operator of the box. */
+  /**
+   * Whose line it is when no account says it. A line of neither is that of the one tenant that the story has so far; where
+   * there are several it is shown to nobody but the operator of the box.
+   */
   tenant?: number;
   /** Its Message-ID with angle brackets, '' when it has none: the message can be found by it, and by `from` and `to`. */
   messageId?: string;
@@ -50,14 +53,14 @@ export async function note(
 ): Promise<void> {
   const { id } = await tx.run(
     `INSERT INTO journal (at, trace, event, account_id, detail, tenant)
-     VALUES (?, ?, ?, ?, ?, coalesce(?, (SELECT tenant FROM account WHERE id = ?)))`,
+     VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, (SELECT tenant FROM account WHERE id = ?4),
+       (SELECT CASE WHEN min(tenant) = max(tenant) THEN min(tenant) END FROM journal WHERE trace = ?2)))`,
     stamp.now,
     trace,
     event,
     account,
     JSON.stringify(messageId === undefined || messageId === '' ? detail : { ...detail, id: messageId }),
     tenant ?? null,
-    account,
   );
   if (messageId === undefined) return;
   await tx.run(
@@ -115,14 +118,16 @@ export interface JournalLine {
   detail: Record<string, unknown>;
 }
 
-/** What a viewer may know of the story of one message, oldest first, at most 1,000 lines. */
+/** What a viewer may know of the story of one message, oldest first. Of a very long one the middle is left out. */
 export const journalOf = query(
   'journal-of',
   async (rx, { trace, tenant, accounts }: Viewer & { trace: string }): Promise<JournalLine[]> => {
     const only = accounts === null ? null : JSON.stringify(accounts);
     const rows = await rx.all<{ at: number; event: JournalEvent; account_id: number | null; detail: string }>(
-      `SELECT at, event, account_id, detail FROM journal WHERE trace = ?1 AND (?2 IS NULL OR tenant = ?2)
-         AND (?3 IS NULL OR account_id IN (SELECT value FROM json_each(?3))) ORDER BY id LIMIT 1000`,
+      `WITH own AS (SELECT id, at, event, account_id, detail FROM journal WHERE trace = ?1
+         AND (?2 IS NULL OR tenant = ?2) AND (?3 IS NULL OR account_id IN (SELECT value FROM json_each(?3))))
+       SELECT * FROM (SELECT * FROM own ORDER BY id LIMIT 100)
+       UNION SELECT * FROM (SELECT * FROM own ORDER BY id DESC LIMIT 900) ORDER BY id`,
       trace,
       tenant,
       only,

@@ -79,6 +79,8 @@ export interface Organization {
   createdAt: number;
   claimedAt: number | null;
   frozenAt: number | null;
+  /** New forwards to elsewhere wait for the word of their destination. */
+  confirmForwards: boolean;
 }
 
 type Columns = {
@@ -89,6 +91,7 @@ type Columns = {
   created_at: number;
   claimed_at: number | null;
   frozen_at: number | null;
+  confirm_forwards: number;
 };
 
 export const findOrganization = query(
@@ -108,6 +111,7 @@ function organizationOf(row: Columns): Organization {
     createdAt: row.created_at,
     claimedAt: row.claimed_at,
     frozenAt: row.frozen_at,
+    confirmForwards: row.confirm_forwards === 1,
   };
 }
 

@@ -9,6 +9,7 @@ import { billingRoutes } from './billing-page.ts';
 import { claimRoutes } from './claim-pages.ts';
 import { claimRoute } from './claim-route.ts';
 import { type Asked, type Door, sendNotice } from './door.ts';
+import { forwardRoutes } from './forward-pages.ts';
 import { frontPage } from './front-page.ts';
 import { isOwnForm } from './guard.ts';
 import { inviteRoutes } from './invite-pages.ts';
@@ -25,6 +26,7 @@ const ROUTES = [
   resetRoutes,
   accountRoutes,
   billingRoutes,
+  forwardRoutes,
   organizationRoutes,
 ];
 

@@ -1,7 +1,10 @@
-import { command, query, type Read } from '../../mail/store/engine/types.ts';
+import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { askDestination, asksWord, type Confirmation, takeLetter } from './confirmation-commands.ts';
 
 /** More forwards after one another than anybody means. */
 const LONGEST_CHAIN = 32;
+/** Of one organization. */
+export const MOST_FORWARDS = 1000;
 
 export interface NewForwarder {
   organization: number;
@@ -11,12 +14,20 @@ export interface NewForwarder {
   destination: string;
   destinationKey: string;
   keepLocal: boolean;
+  /** What asks the destination, where it is to be asked. */
+  confirmation: Confirmation | null;
 }
 
 export type SetForwarder =
   | { kind: 'set'; id: number; createdAt: number }
   /** Mail would come back; the keys on its way, the source first and last. */
   | { kind: 'loop'; path: string[] }
+  /** The organization has as many as it may. */
+  | { kind: 'full' }
+  /** Its policy has just changed: the destination has to be asked, and nothing was prepared for that. */
+  | { kind: 'asks' }
+  /** The destination had its letters for today. */
+  | { kind: 'limited'; waitMs: number }
   | { kind: 'missing' };
 
 /**
@@ -32,10 +43,56 @@ export const setForwarder = command('set-forwarder', async (tx, input: NewForwar
   if (domain === undefined) return { kind: 'missing' };
   const path = await wayBack(tx, input);
   if (path !== undefined) return { kind: 'loop', path };
+  const known = await knownForwarder(tx, input);
+  if (known === undefined && (await isFull(tx, input.organization))) return { kind: 'full' };
+  const pending = await isPending(tx, input, known);
+  if (pending && input.confirmation === null) return { kind: 'asks' };
+  const waitMs = pending && input.confirmation !== null ? await takeLetter(tx, input.confirmation, stamp) : 0;
+  if (waitMs > 0) return { kind: 'limited', waitMs };
+  const row = await writeForwarder(tx, input, pending, stamp);
+  if (pending && input.confirmation !== null) await askDestination(tx, row.id, input.confirmation, stamp);
+  return { kind: 'set', id: row.id, createdAt: row.created_at };
+});
+
+interface Known {
+  id: number;
+  pending: number;
+}
+
+function knownForwarder(rx: Read, input: NewForwarder): Promise<Known | undefined> {
+  return rx.get<{ id: number; pending: number }>(
+    'SELECT id, pending FROM forwarder WHERE organization_id = ? AND source_key = ? AND destination_key = ?',
+    input.organization,
+    input.sourceKey,
+    input.destinationKey,
+  );
+}
+
+async function isFull(rx: Read, organization: number): Promise<boolean> {
+  const row = await rx.get<{ n: number }>(
+    'SELECT count(*) AS n FROM forwarder WHERE organization_id = ?',
+    organization,
+  );
+  return (row?.n ?? 0) >= MOST_FORWARDS;
+}
+
+/** What was active stays so: a policy speaks of what is set from then on. */
+async function isPending(rx: Read, { organization, destinationKey }: NewForwarder, known?: Known): Promise<boolean> {
+  if (known?.pending === 0) return false;
+  return asksWord(rx, { organization, domain: destinationKey.slice(destinationKey.lastIndexOf('@') + 1) });
+}
+
+async function writeForwarder(
+  tx: Write,
+  input: NewForwarder,
+  pending: boolean,
+  stamp: Stamp,
+): Promise<{ id: number; created_at: number }> {
   const row = await tx.get<{ id: number; created_at: number }>(
-    `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (organization_id, source_key, destination_key) DO UPDATE SET keep_local = excluded.keep_local
+    `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, pending, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (organization_id, source_key, destination_key)
+       DO UPDATE SET keep_local = excluded.keep_local, pending = excluded.pending
      RETURNING id, created_at`,
     input.organization,
     input.domain,
@@ -44,11 +101,12 @@ export const setForwarder = command('set-forwarder', async (tx, input: NewForwar
     input.destination,
     input.destinationKey,
     Number(input.keepLocal),
+    Number(pending),
     stamp.now,
   );
   if (row === undefined) throw new Error('a forwarder was written and has no row');
-  return { kind: 'set', id: row.id, createdAt: row.created_at };
-});
+  return row;
+}
 
 /**
  * The way from the destination back to the source over forwards that work on this box or are the organization's own. Plus tags do not
@@ -109,6 +167,8 @@ export interface Forwarder {
   /** A mailbox of the same organization stands at the source. */
   mailbox: number | null;
   createdAt: number;
+  /** Its destination has not confirmed it yet: nothing goes on. */
+  pending: boolean;
 }
 
 export const listForwarders = query(
@@ -126,6 +186,7 @@ export const listForwarders = query(
       keep_local: number;
       account_id: number | null;
       created_at: number;
+      pending: number;
     }>(
       `SELECT f.*, coalesce(m.project_id, s.project_id) AS project_id, a.account_id FROM forwarder f
        LEFT JOIN domain_setup s ON s.domain_id = f.domain_id
@@ -146,6 +207,7 @@ export const listForwarders = query(
       keepLocal: row.keep_local === 1,
       mailbox: row.account_id,
       createdAt: row.created_at,
+      pending: row.pending === 1,
     }));
   },
 );

@@ -1,5 +1,6 @@
 import type { Command } from '../../mail/store/engine/types.ts';
 import { endWebhookAttempt } from '../webhooks/commands.ts';
+import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
 import { cancelSent, sendEmail } from './sent-commands.ts';
@@ -9,11 +10,13 @@ import { removeWebhook, setWebhook } from './webhook-commands.ts';
 export const SENDING: readonly Command<never, unknown>[] = [
   addApiKey,
   cancelSent,
+  confirmForward,
   endWebhookAttempt,
   removeForwarder,
   removeWebhook,
   revokeApiKey,
   sendEmail,
+  setForwardPolicy,
   setForwarder,
   setWebhook,
 ];

@@ -224,7 +224,12 @@ async function destinations(
     else refuse('recipient_blocked', `${to} cannot be written to: ${WHY[where.kind]}.`, { recipients: [to] });
   }
   const mail = { sender: from, fields: [], key: secrets.subkey('forwarding'), now: clock(), authors: [from.domain] };
-  const { accounts, onward } = await planForwards(store, local, mail);
+  const { accounts, onward, lost, kept } = await planForwards(store, local, mail);
+  const [nowhere] = lost.map(formatAddress);
+  if (nowhere !== undefined) {
+    const why = kept[0]?.why ?? 'its forwards lead nowhere at the moment';
+    refuse('recipient_blocked', `${nowhere} cannot be written to: ${why}.`, { recipients: [nowhere] });
+  }
   const here = [...accounts].map(([account, address]) => {
     const to = formatAddress(address);
     return { account, to, trace: deliveryTrace(formatAddress(from), to) };

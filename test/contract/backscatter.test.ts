@@ -155,7 +155,7 @@ describe('a bounce makes at most one message, and then the queue is empty:', () 
     const path = await sentBy('me@box.test');
     await failAll();
     const before = await box.store.read(emails, undefined);
-    const body = 'Content-Type: multipart/report; boundary=b\n\n--b\n\n--b--\n';
+    const body = 'Message-ID: <1@x>\nContent-Type: multipart/report; boundary=b\n\n--b\n\n--b--\n';
     for (let time = 0; time < 3; time++) await arrive(intake, { to: path, body });
     expect(await box.store.read(emails, undefined)).toBe(before + 1);
     expect(await failAll()).toEqual([]);

@@ -3,11 +3,15 @@ import { authenticate } from '../../mail/auth/authenticate.ts';
 import { dkimRecord } from '../../mail/auth/dkim-key.ts';
 import { signHeaders } from '../../mail/auth/dkim-sign.ts';
 import { bodyHasher } from '../../mail/auth/dkim-body.ts';
+import { planForwards } from '../../mail/delivery/forward.ts';
+import { parseAddress } from '../../mail/message/address.ts';
+import { composeReports } from '../../mail/relay/bounce.ts';
 import { addDomain } from '../../mail/store/domain.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
+import { dataEnds } from '../support/data-ends.ts';
 import { testKeys } from '../support/dkim.ts';
 import { fakeResolver } from '../support/fake-resolver.ts';
-import { emailCount, type ForwardWorld, forwardWorld } from '../support/forward-world.ts';
+import { emailCount, FORWARD_KEY, type ForwardWorld, forwardWorld } from '../support/forward-world.ts';
 import { testAccount } from '../support/store.ts';
 
 let world: ForwardWorld;
@@ -240,3 +244,82 @@ describe('an address sends on 2,000 copies a day', () => {
     expect(await destinations()).toEqual(['you']);
   });
 });
+
+test('of 24 texts that end a message somewhere none leaves by a forward as it came, and all verify', async () => {
+  for (const key of testKeys) world.zone[`TXT ${key.selector}._domainkey.box.test`] = [dkimRecord(key.key)];
+  await world.set('me', 'you@y.example');
+  for (const [, end] of dataEnds) {
+    const second = 'MAIL FROM:<evil@x.example>\r\nRCPT TO:<you@y.example>\r\nDATA\r\nFrom: boss@y.example\r\n\r\nPay';
+    const raw = [Buffer.from('From: you@x.example\r\n\r\nHello'), Buffer.from(end), Buffer.from(`${second}\r\n`)];
+    await world.accept(['me'], { raw: Buffer.concat(raw) });
+  }
+  const copies = await world.leaving();
+  expect(copies).toHaveLength(24);
+  for (const { octets } of copies) {
+    const stuffed = octets.toString('latin1');
+    expect(stuffed).not.toMatch(/\r(?!\n)|(?<!\r)\n|\0/);
+    async function* chunks(): AsyncIterable<Buffer> {
+      yield octets;
+    }
+    const sink = { chunks, ip: '203.0.113.1', helo: 'mail.box.test', sender: 'srs@box.test' };
+    const found = await authenticate(sink, { resolver: fakeResolver(world.zone), hostname: 'mx.y.example' });
+    expect([found.arc, ...found.dkim.map(({ result }) => result)]).toEqual(['pass', 'pass', 'pass']);
+  }
+});
+
+test('of 10,000 forwards of forged authors that fail for ever nobody is told', async () => {
+  const sources = Array.from({ length: 100 }, (_, i) => `f${i}`);
+  for (const source of sources) await world.set(source, `${source}@y.example`);
+  let told = 0;
+  let failed = 0;
+  for (let i = 0; i < 100; i++) {
+    const sender = parseAddress(`victim${i}@innocent.example`);
+    const mail = { sender, fields: [], key: FORWARD_KEY, now: world.box.clock.now };
+    const recipients = sources.flatMap((source) => parseAddress(`${source}@box.test`) ?? []);
+    const { onward } = await planForwards(world.box.store, recipients, mail);
+    for (const { row, sender: rewritten } of onward) {
+      const item = {
+        ...FAILED_ITEM,
+        ...row,
+        recipient: { local: 'x', domain: row.domain },
+        sender: parseAddress(rewritten),
+      };
+      failed++;
+      const reports = composeReports([{ item, result: FAILURE, dsnPassedOn: false }], Buffer.alloc(0), REPORTER);
+      told += reports.length;
+    }
+  }
+  expect([failed, told]).toEqual([10_000, 0]);
+});
+
+const REPORTER = { hostname: 'mail.box.test', now: 0 };
+const FAILED_ITEM = {
+  id: 1,
+  trace: 'trace',
+  message: 1,
+  attempts: 30,
+  queuedAt: 0,
+  nextAt: 0,
+  smtputf8: false,
+  eightBit: false,
+  envid: '',
+  ret: '',
+  size: 1,
+  delayTold: false,
+  tenant: 1,
+  owner: 1,
+  lane: 1,
+  way: { via: undefined, failover: undefined },
+};
+const FAILURE = {
+  id: 1,
+  outcome: 'failed' as const,
+  host: '',
+  ip: '',
+  code: 550,
+  status: '5.1.1',
+  text: 'nobody',
+  tls: '',
+  at: 0,
+  nextAt: 0,
+};

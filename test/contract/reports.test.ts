@@ -24,6 +24,24 @@ const pause = command('test-pause', (tx, input: { id: number }, stamp) => pauseD
 const announce = command('test-announce', async (tx, input: { account: number }): Promise<void> => {
   await tx.run('UPDATE account SET announce = 1 WHERE id = ?', input.account);
 });
+const forward = command(
+  'test-forward',
+  async (tx, { from, to }: { from: string; to: string }, stamp): Promise<void> => {
+    await tx.run(
+      `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, created_at)
+     SELECT 1, id, ?1, ?1, ?2, ?2, 0, ?3 FROM domain WHERE name = 'box.test'`,
+      from,
+      to,
+      stamp.now,
+    );
+  },
+);
+const newest = query('test-newest', (rx, input: { account: number }) =>
+  rx.all<{ data: Uint8Array }>(
+    'SELECT b.data FROM email e JOIN blob b ON b.id = e.blob_id WHERE e.account_id = ? ORDER BY e.id DESC LIMIT 1',
+    input.account,
+  ),
+);
 /** Of everything: rows that wait to leave, octets, and what somebody outside is told of. */
 const counts = query('test-counts', async (rx) => {
   const count = async (table: 'queue' | 'blob' | 'arrival' | 'departed'): Promise<number> =>
@@ -44,7 +62,7 @@ let made = 0;
 
 beforeEach(async () => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, pause, announce] });
+  box = await testStore({ ...parts, commands: [...parts.commands, pause, announce, forward] });
   ({ account } = await testAccount(box.store));
   queue = new StoreQueue({ store: box.store, hold: null, traceId: () => `report-${++made}` });
   intake = testIntake(box);
@@ -269,6 +287,13 @@ describe('a report to it', () => {
     expect([await inInbox(), await suppressed()]).toEqual([1, []]);
   });
 
+  test('two answers without a Message-ID are two', async () => {
+    const { id, sender } = await sent();
+    await delivered(id);
+    for (const text of ['yes', 'no']) await arrive({ from: YOU, to: sender, body: `From: ${YOU}\n\n${text}\n` });
+    expect([await inInbox(), (await story()).at(-1)]).toEqual([2, 'answered']);
+  });
+
   test('in words only counts when it is a report: no sender, our recipient, and a code', async () => {
     const { id, sender } = await sent();
     await delivered(id);
@@ -363,6 +388,17 @@ describe('NOTIFY for recipients here', () => {
     await arrive({ ...mail, dsn: notify === undefined ? {} : { notify } });
     expect(await inInbox()).toBe(1 + reports);
     expect((await box.store.read(counts, undefined)).queue).toBe(0);
+  });
+
+  test('an address that only forwards stands for others: that is what is told', async () => {
+    await box.store.write(forward, { from: 'sales@box.test', to: YOU });
+    const mail = { from: 'me@box.test', to: 'sales@box.test', body, login: login() };
+    await arrive({ ...mail, dsn: { notify: ['SUCCESS'], orcpt: 'rfc822;sales@box.test' } });
+    const [report] = await box.store.read(newest, { account });
+    expect(Buffer.from(report?.data ?? []).toString()).toMatch(
+      /Final-Recipient: rfc822; sales@box.test\r\nAction: expanded/,
+    );
+    expect((await box.store.read(counts, undefined)).queue).toBe(1);
   });
 
   test('who has no sender is told nothing', async () => {

@@ -5,8 +5,8 @@ import { submit } from '../../mail/delivery/submit.ts';
 import { parseDomain } from '../../mail/message/address.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { query } from '../../mail/store/engine/types.ts';
+import { journalOf, note, OPERATOR_VIEW } from '../../mail/store/journal.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
 import { forgetHistory } from '../../mail/store/tidy.ts';
 import { rowId } from '../../src/ids.ts';
 import { type Tenant, type Tenants, twoTenants } from '../support/tenants.ts';
@@ -19,9 +19,13 @@ type Shown = {
   alsoFound: { messageId: string }[];
 };
 
+const unowned = command('test-unowned', (tx, { trace: id }: { trace: string }, stamp) =>
+  note(tx, id, 'held', null, {}, stamp),
+);
+
 let tenants: Tenants;
 beforeAll(async () => {
-  tenants = await twoTenants();
+  tenants = await twoTenants({}, [unowned]);
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
 
@@ -166,7 +170,30 @@ test('an address that only forwards has a story too: who sent it, where it went,
   expect(events(found)).toEqual(['accepted', 'relayed', 'queued']);
   expect(found.message).toMatchObject({ direction: 'forwarded', waiting: 1 });
   expect(found.envelope).toEqual({ mailFrom: 'you@world.example', rcptTo: [a.main.address] });
-  expect(found.timeline[0]?.explanation).toContain(`for ${a.main.address}, sent by you@world.example`);
+  expect(found.timeline[0]?.explanation).toContain(`It came for ${a.main.address}`);
+});
+
+test('a line without an owner is of the one organization that the story has, and of none where there are several', async () => {
+  const { a, b, world } = tenants;
+  await arrived('one', [a]);
+  await arrived('two', [a, b]);
+  const left = query('test-left', (rx) =>
+    rx.all<{ tenant: number | null }>("SELECT tenant FROM journal WHERE event = 'held'"),
+  );
+  for (const trace of ['one', 'two', 'nobody']) {
+    await world.store.write(unowned, { trace });
+  }
+  const rows = await world.store.read(left, undefined);
+  expect(rows.slice(-3).map((row) => row.tenant)).toEqual([tenantOf(a), null, null]);
+});
+
+test('of a very long story the beginning and the end are told', async () => {
+  const { a, world } = tenants;
+  await arrived('long', [a]);
+  for (let at = 0; at < 1_100; at += 100)
+    await Promise.all(Array.from({ length: 100 }, () => world.store.write(unowned, { trace: 'long' })));
+  const lines = await world.store.read(journalOf, { trace: 'long', ...OPERATOR_VIEW });
+  expect([lines.length, lines[0]?.event, lines.at(-1)?.event]).toEqual([1000, 'received', 'held']);
 });
 
 test('an address names the newest message, then those before it, and none before the time that is asked for', async () => {

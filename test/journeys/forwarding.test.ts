@@ -119,6 +119,116 @@ describe('the four rules', () => {
   });
 });
 
+test('of 20 ways to write a forward that comes back none is taken', async () => {
+  await forward('a@home.example', 'b@home.example');
+  await forward('b@home.example', 'c@home.example');
+  await forward('uni@home.example', 'bücher@home.example');
+  const forms: [source: string, destination: string][] = [
+    ['me@home.example', 'me@home.example'],
+    ['me@home.example', 'ME@home.example'],
+    ['me@home.example', 'me@HOME.Example'],
+    ['me@home.example', 'me+tag@home.example'],
+    ['me@home.example', 'Me+Tag+x@HOME.EXAMPLE'],
+    ['me@home.example', '"me"@home.example'],
+    ['me@home.example', 'me@home.example.'],
+    ['me@home.example', ' me@home.example '],
+    ['ME@HOME.EXAMPLE', 'me@home.example'],
+    ['me+tag@home.example', 'me@home.example'],
+    ['b@home.example', 'a@home.example'],
+    ['b@home.example', 'A@Home.Example'],
+    ['B@home.example', 'a+tag@home.example'],
+    ['c@home.example', 'a@home.example'],
+    ['c@home.example', 'b@home.example'],
+    ['c@home.example', 'A+x@HOME.example'],
+    ['c@home.example', '"a"@home.example'],
+    ['bücher@home.example', 'uni@home.example'],
+    ['b\u00fccher@home.example', 'UNI+x@home.example'],
+    ['bu\u0308cher@home.example', 'uni@home.example'],
+  ];
+  const answers = await Promise.all(forms.map(([source, destination]) => forward(source, destination)));
+  expect(forms.filter((_, i) => answers[i]?.status === 200)).toEqual([]);
+  expect(answers.filter(({ body }) => (body as { error?: string }).error === 'forwarder_loop').length).toBeGreaterThan(
+    14,
+  );
+  for (const [source, destination] of [
+    ['a', 'b'],
+    ['b', 'c'],
+    ['uni', 'bücher'],
+  ] as const) {
+    const pair = { sourceAddress: `${source}@home.example`, destinationAddress: `${destination}@home.example` };
+    expect((await tool(base, 'remove_email_forwarder', pair, token)).status).toBe(200);
+  }
+});
+
+describe('where the organization asks destinations first', () => {
+  const page = (secret: string): string => `${base}/forward/confirm?token=${secret}`;
+  const headers = { origin: '', 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' };
+  const post = (secret: string) =>
+    fetch(`${base}/forward/confirm`, {
+      method: 'POST',
+      headers: { ...headers, origin: base },
+      body: `token=${secret}`,
+    });
+  const asked = async (destination: string): Promise<string> => {
+    const letter = (await remote.received(1)).find((mail) => mail.to.join().includes(destination));
+    const text = letter?.raw.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=') ?? '';
+    return /confirm\?token=([0-9a-f]{48})/.exec(text)?.[1] ?? expect.fail(text);
+  };
+
+  beforeAll(() => tool(base, 'set_forwarding_policy', { confirmExternal: true }, token));
+  afterAll(() => tool(base, 'set_forwarding_policy', { confirmExternal: false }, token));
+
+  test('nothing leaves until the link was opened and confirmed, once', async () => {
+    const set = await forward('ask@home.example', 'reader@remote.example');
+    expect(set.body).toMatchObject({ forwarder: { state: 'pending' } });
+    const secret = await asked('reader');
+    expect(await deliver('ask@home.example', 'too early')).toMatch(/450 4\.2\.1/);
+    const shown = await (await fetch(page(secret))).text();
+    expect(shown).toContain('reader@remote.example');
+    expect(await deliver('ask@home.example', 'only looked at')).toMatch(/450/);
+    expect((await post(secret)).status).toBe(200);
+    expect((await post(secret)).status).toBe(410);
+    expect((await fetch(page(secret))).status).toBe(410);
+    remote.mails.splice(0);
+    expect(await deliver('ask@home.example', 'on its way')).toBe('accepted');
+    expect((await remote.received(1))[0]?.to.join()).toContain('reader@remote.example');
+    const listed = await tool(base, 'list_email_forwarders', { sourceAddress: 'ask@home.example' }, token);
+    expect(listed.body).toMatchObject({ forwarders: [{ state: 'active' }] });
+    const audit = await tool(base, 'list_audit_events', { limit: 5 }, token);
+    expect(JSON.stringify(audit.body)).toContain('confirm_forward');
+    expect(JSON.stringify(audit.body)).not.toContain(secret);
+  });
+
+  test('a mailbox keeps what waits; a new link ends the one before; links that nobody made open nothing', async () => {
+    await forward('other@home.example', 'slow@remote.example', false);
+    const old = await asked('slow');
+    remote.mails.splice(0);
+    await forward('other@home.example', 'slow@remote.example', false);
+    const fresh = await asked('slow');
+    expect(await deliver('other@home.example', 'waits')).toBe('accepted');
+    expect(await subjects('other')).toContain('waits');
+    expect((await post(old)).status).toBe(404);
+    expect((await post('0'.repeat(48))).status).toBe(404);
+    expect((await fetch(page(fresh))).status).toBe(200);
+    const pair = { sourceAddress: 'other@home.example', destinationAddress: 'slow@remote.example' };
+    await tool(base, 'remove_email_forwarder', pair, token);
+    expect((await post(fresh)).status).toBe(404);
+  });
+
+  test('addresses of the organization itself are not asked', async () => {
+    const set = await forward('inside@home.example', 'me@home.example');
+    expect(set.body).toMatchObject({ forwarder: { state: 'active' } });
+    const pair = { sourceAddress: 'inside@home.example', destinationAddress: 'me@home.example' };
+    await tool(base, 'remove_email_forwarder', pair, token);
+  });
+
+  test('a destination gets 5 letters a day at most', async () => {
+    const answers = [];
+    for (let i = 0; i < 6; i++) answers.push((await forward('ask@home.example', 'many@remote.example')).status);
+    expect(answers).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+});
+
 describe('what stays', () => {
   test.each([
     ['a reply of a program', { 'Auto-Submitted': 'auto-replied' }],

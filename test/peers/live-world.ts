@@ -2,6 +2,7 @@ import { type Box, startBox } from '../support/box.ts';
 import { type DnsServer, dnsServer } from '../support/dns-server.ts';
 import { type ScriptedServer, scriptedServer } from '../support/scripted-smtp.ts';
 import { Wire } from '../support/wire.ts';
+import { proveAll, publishedKeys } from './proof.ts';
 
 export const ME = 'me@box.test';
 /** What the sink behind `remote.test` takes. */
@@ -35,6 +36,8 @@ export async function liveWorld(): Promise<LiveWorld> {
   const { records } = (await box.ask('add_domain', { domain: 'box.test' })) as Pick<LiveWorld, 'records'>;
   for (const { type, name, value } of records) dns.zone[`${type} ${name}`] = [value];
   const { password } = (await box.ask('add_mailbox', { address: ME })) as { password: string };
+  // Whatever a test lets out has to verify: first of all that goes, while the keys are there.
+  stack.defer(async () => console.log(await proveAll(sink, publishedKeys(box.dataDir))));
   const all = stack.move();
   return { box, dns, sink, password, records, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

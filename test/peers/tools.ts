@@ -11,8 +11,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   '/usr/bin/mbsync': 'isync',
   '/usr/bin/python3': 'python3',
   '/usr/sbin/opendkim-testmsg': 'opendkim-tools',
-  '/usr/sbin/dovecot': 'dovecot-imapd',
   '/usr/sbin/postfix': 'postfix',
+  '/usr/sbin/dovecot': 'dovecot-imapd',
   '/usr/lib/dovecot/imap': 'dovecot-imapd',
 };
 

@@ -32,6 +32,7 @@ export function testIntake(box: TestStore): StoreIntake {
     hold: null,
     authenticate: null,
     log: quiet,
+    meter: quiet,
     forwardKey: BOX_KEY,
     reportKey: BOX_KEY,
     senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),

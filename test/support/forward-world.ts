@@ -109,6 +109,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
     hold: null,
     authenticate: how.verify === true ? verify : null,
     log: listening,
+    meter: quiet,
     forwardKey: FORWARD_KEY,
     reportKey: FORWARD_KEY,
     senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),

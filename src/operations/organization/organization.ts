@@ -10,6 +10,7 @@ const Whole = Organization.extend({
   claimed: z.boolean(),
   claimedAt: z.string().nullable(),
   createdAt: z.string(),
+  confirmForwards: z.boolean(),
 });
 
 export const getOrganization = operation({
@@ -25,7 +26,7 @@ export const getOrganization = operation({
   output: z.object({ organization: Whole }),
   async run({ store, tenant }) {
     const found = (await store.read(findOrganization, { id: tenant })) ?? notFound('organization');
-    const { slug, name, origin, claimedAt, createdAt } = found;
+    const { slug, name, origin, claimedAt, createdAt, confirmForwards } = found;
     return {
       organization: {
         id: publicId('organization', tenant),
@@ -35,6 +36,7 @@ export const getOrganization = operation({
         claimed: claimedAt !== null,
         claimedAt: isoOrNull(claimedAt),
         createdAt: isoOf(createdAt),
+        confirmForwards,
       },
     };
   },

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
 import { accountByKey } from '../../../mail/store/account.ts';
 import { publicId, rowId } from '../../ids.ts';
-import { type Forwarder, listForwarders, removeForwarder, setForwarder } from '../../sending/forwarder-commands.ts';
+import { findOrganization } from '../../organizations/commands.ts';
+import { prepareConfirmation } from '../../sending/confirmation.ts';
+import { asksConfirmation, type Confirmation } from '../../sending/confirmation-commands.ts';
+import {
+  type Forwarder,
+  listForwarders,
+  MOST_FORWARDS,
+  removeForwarder,
+  setForwarder,
+} from '../../sending/forwarder-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
@@ -15,9 +24,12 @@ const Shown = z.object({
   destinationAddress: z.string(),
   keepLocalCopy: z.boolean(),
   mode: z.enum(['local_and_relay', 'forward_only']),
+  state: z.enum(['active', 'pending']),
   createdAt: z.string(),
 });
 
+const PENDING =
+  'Nothing is forwarded yet: the policy of this organization wants the destination to open the link that was mailed to it.';
 const WARNING =
   'Forwarded mail keeps its author in From and comes from this server, so a destination that is strict about SPF may refuse it.';
 
@@ -28,7 +40,7 @@ export const setEmailForwarder = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy. Loops are refused.',
+    'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy, or mails a pending one its link anew. Loops are refused.',
   hints: { idempotent: true, openWorld: true },
   input: z.strictObject({
     organizationId: Id('organization').optional(),
@@ -56,6 +68,7 @@ export const setEmailForwarder = operation({
       destination: formatAddress(destination),
       destinationKey: addressKey(destination),
       keepLocal: keepLocalCopy,
+      confirmation: await confirmationFor(call, source, destination),
     };
     const done = await call.change(setForwarder, row, row.source, { destination: row.destination, keepLocalCopy });
     switch (done.kind) {
@@ -65,16 +78,51 @@ export const setEmailForwarder = operation({
         return refuse('forwarder_loop', 'This forward would send mail round in a circle; forward to another address.', {
           path: await ownPart(call, done.path),
         });
+      case 'full':
+        return refuse(
+          'conflict',
+          `This organization has ${MOST_FORWARDS} forwards, as many as it may: remove one first.`,
+          {
+            resource: 'forwarder',
+          },
+        );
+      case 'asks':
+        return refuse('conflict', 'The forwarding policy has just been changed: try again.', { resource: 'forwarder' });
+      case 'limited':
+        return tooManyLetters(done.waitMs);
       case 'set': {
+        call.queueChanged();
         const [made] = (await call.store.read(listForwarders, { organization: call.tenant })).filter(
           (one) => one.id === done.id,
         );
         if (made === undefined) return notFound('forwarder');
-        return { forwarder: shown(made), warnings: [WARNING] };
+        return { forwarder: shown(made), warnings: made.pending ? [PENDING, WARNING] : [WARNING] };
       }
     }
   },
 });
+
+/** What asks the destination, where the policy wants that. */
+async function confirmationFor(call: Call, source: Address, destination: Address): Promise<Confirmation | null> {
+  const asked = { organization: call.tenant, domain: destination.domain };
+  if (!(await call.store.read(asksConfirmation, asked))) return null;
+  const organization = (await call.store.read(findOrganization, { id: call.tenant })) ?? notFound('organization');
+  const made = await prepareConfirmation(call, { organization: organization.name, source, destination });
+  return (
+    made ??
+    refuse('invalid_arguments', 'destinationAddress cannot be mailed a link.', {
+      issues: [{ path: 'destinationAddress', message: 'cannot be mailed a link' }],
+    })
+  );
+}
+
+function tooManyLetters(waitMs: number): never {
+  const retryAfterSeconds = Math.ceil(waitMs / 1000);
+  return refuse('rate_limited', `This destination had its letters for today: try again in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+    scope: 'email',
+  });
+}
 
 /** The circle without the addresses of other organizations, which are nobody's business here. */
 async function ownPart(call: Call, path: readonly string[]): Promise<string[]> {
@@ -193,6 +241,7 @@ function shown(row: Forwarder): z.output<typeof Shown> {
     destinationAddress: row.destination,
     keepLocalCopy: row.keepLocal,
     mode: row.mailbox === null ? 'forward_only' : 'local_and_relay',
+    state: row.pending ? 'pending' : 'active',
     createdAt: isoOf(row.createdAt),
   };
 }

@@ -35,7 +35,10 @@ export interface Entry {
 
 type Telling = Omit<Entry, 'at'>;
 
-/** What one line of the journal says, for people. */
+/**
+ * What one line of the journal says, for people. What a stranger chose (a host's name, a sender, a reply) stands in fields
+ * of its own and in no explanation, which an agent may take for ours.
+ */
 export function entriesOf({ at, event, detail }: JournalLine): Entry[] {
   const tell = TELL[event] ?? ((facts: Facts) => [other(event, facts)]);
   return tell(new Facts(detail)).map((one) => ({ at, ...one }));
@@ -71,13 +74,14 @@ class Facts {
 
 const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
   received(facts) {
-    const ip = facts.text('ip');
-    const way = ip === '' ? 'from this server itself' : `from ${facts.text('helo') || 'a server'} [${ip}]`;
+    const [ip, helo] = [facts.text('ip'), facts.text('helo')];
+    const way = ip === '' ? 'from this server itself' : `from the server at ${ip}`;
     return [
       {
         event: 'accepted',
         ...(ip !== '' && { host: ip }),
-        explanation: `It came ${way}, sent by ${senderOf(facts)}, and is in the mailbox of ${facts.list('to').join(', ')}.`,
+        ...(helo !== '' && { text: `EHLO ${helo}` }),
+        explanation: `It came ${way}, and is in the mailbox of ${facts.list('to').join(', ')}.`,
       },
     ];
   },
@@ -112,7 +116,7 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
   },
   kept(facts) {
     const recipient = facts.text('to');
-    const because = facts.text('because');
+    const because = facts.text('because') || facts.list('because').join('; ');
     const explanation =
       because === ''
         ? `It could not be forwarded to ${recipient}, so it is in the mailbox. Look at why the forward failed, above.`
@@ -143,7 +147,7 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
   delivered: (facts) => [
     {
       ...attempted('delivered', facts),
-      explanation: `${facts.text('host') || 'The server'} has taken it${protection(facts)}. What happens there is for its operator to say.`,
+      explanation: `Their server has taken it${protection(facts)}. What happens there is for its operator to say.`,
     },
   ],
   deferred: (facts) => [{ ...attempted('deferred', facts), explanation: notYet(facts) }],
@@ -166,30 +170,33 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
     },
   ],
   resubscribed: (facts) => [
-    {
-      event: 'policy',
-      recipient: facts.text('to'),
-      explanation: `${facts.text('to')} took back the wish to be written to no more.`,
-    },
+    { event: 'policy', recipient: facts.text('to'), explanation: 'The recipient wants to be written to again.' },
   ],
+  rerouted(facts) {
+    const because = facts.text('because');
+    const why = because === '' ? '' : `, because ${because}`;
+    return [
+      {
+        event: 'policy',
+        recipient: facts.text('to'),
+        explanation: `It takes another way now, ${facts.text('route')}${why}.`,
+      },
+    ];
+  },
   reported: (facts) => [
     {
       ...attempted(facts.text('action') === 'delayed' ? 'deferred' : 'delivered', facts),
-      explanation: `A server further on reports: ${facts.text('action') || 'a state'}. Nothing needs to be done.`,
+      explanation: `A report came back from there: it was ${facts.text('action') || 'dealt with'}.`,
     },
   ],
   answered: (facts) => [
-    {
-      event: 'accepted',
-      recipient: facts.text('to'),
-      explanation: 'An automatic answer came back, and is in the mailbox of the sender where there is one.',
-    },
+    { event: 'delivered', recipient: facts.text('to'), explanation: 'A program there answered that it has come.' },
   ],
 };
 
 /** Why a program's mail was not sent to somebody. */
 export function suppression(recipient: string): Telling {
-  const explanation = `It was not sent to ${recipient}, who is on the suppression list: list_suppressions says why, remove_suppression ends it.`;
+  const explanation = `Programs write to ${recipient} no more, who is on the suppression list: list_suppressions says why, remove_suppression ends it.`;
   return { event: 'policy', recipient, explanation };
 }
 
@@ -199,8 +206,12 @@ function other(event: string, facts: Facts): Telling {
   const said = facts.names.map(
     (name) => `${name} ${facts.text(name) || facts.list(name).join(', ') || facts.number(name)}`,
   );
-  const explanation = `${event}${said.length === 0 ? '' : `: ${said.join(', ')}`}.`;
-  return { event: 'policy', ...(recipient !== '' && { recipient }), explanation };
+  return {
+    event: 'policy',
+    ...(recipient !== '' && { recipient }),
+    ...(said.length > 0 && { text: said.join(', ') }),
+    explanation: `The journal notes of it: ${event}.`,
+  };
 }
 
 function attempted(event: 'delivered' | 'deferred' | 'bounced', facts: Facts): Omit<Telling, 'explanation'> {
@@ -220,13 +231,15 @@ function attempted(event: 'delivered' | 'deferred' | 'bounced', facts: Facts): O
 function notYet(facts: Facts): string {
   const host = facts.text('host');
   const next = facts.text('next');
-  const what = host === '' ? 'It could not be handed over yet' : `${host} did not take it yet`;
+  const what = host === '' ? 'It could not be handed over yet' : 'Their server did not take it yet';
   return `${what}. It is tried again by itself${next === '' ? '' : `, at ${next}`}. Nothing needs to be done.`;
 }
 
 function never(facts: Facts): string {
   const host = facts.text('host');
-  const what = host === '' ? 'It cannot be delivered' : `${host} refused it for good`;
+  const refused = host === '' ? 'It cannot be delivered' : 'Their server refused it for good';
+  // They had taken it before.
+  const what = facts.text('report') === '' ? refused : 'A report came back that it could not be delivered there';
   return `${what}. ${afterRefusal(facts)}`;
 }
 

@@ -14,8 +14,8 @@ export interface Story {
   sent: number | undefined;
 }
 
-/** More of a message's copies than these are not asked how their webhooks fared. */
-const MOST_TOLD = 20;
+/** More copies of a message are not asked how their webhooks fared, more recipients not what is being tried for them. */
+const MOST_LOOKED_AT = 20;
 
 /** The whole story of one message as far as the viewer is part of it; undefined when it is not. */
 export async function storyOf(store: Store, viewer: Viewer, trace: string): Promise<Story | undefined> {
@@ -28,7 +28,7 @@ export async function storyOf(store: Store, viewer: Viewer, trace: string): Prom
   const began = lines[0]?.at ?? 0;
   const suppressed = (program?.suppressed ?? []).map((one): Entry => ({ at: began, ...suppression(one) }));
   const told = await Promise.all(emailsOf(lines).map((one) => tellings(store, one)));
-  const attempts = await Promise.all(waiting.map((row) => runningAttempts(store, row)));
+  const attempts = await Promise.all(waiting.slice(0, MOST_LOOKED_AT).map((row) => runningAttempts(store, row)));
   const entries = [
     ...beginning(lines),
     ...inOrder(lines).flatMap(entriesOf),
@@ -59,10 +59,9 @@ async function programOf(store: Store, { tenant, accounts }: Viewer, trace: stri
 function beginning(lines: readonly JournalLine[]): Entry[] {
   const [first] = lines;
   if (first?.event !== 'forwarded') return [];
-  const { from, source } = first.detail;
-  const sender = typeof from === 'string' && from !== '' ? from : 'nobody (a report or an automatic answer)';
-  const whom = typeof source === 'string' ? ` for ${source}` : '';
-  return [{ at: first.at, event: 'accepted', explanation: `It came${whom}, sent by ${sender}.` }];
+  const { source } = first.detail;
+  const whom = typeof source === 'string' ? `for ${source}` : 'here';
+  return [{ at: first.at, event: 'accepted', explanation: `It came ${whom}, and was taken.` }];
 }
 
 /** A message as a mailbox has it, since `at` (ms UTC). */
@@ -78,7 +77,7 @@ export function emailsOf(lines: readonly JournalLine[]): Copy[] {
     .flatMap(({ at, account, detail: { email } }) =>
       account !== null && typeof email === 'number' ? [{ account, email, at }] : [],
     )
-    .slice(0, MOST_TOLD);
+    .slice(0, MOST_LOOKED_AT);
 }
 
 async function tellings(store: Store, copy: Copy): Promise<Entry[]> {

@@ -33,7 +33,10 @@ export const traceMessage = operation({
     message: Message,
     timeline: z.array(Event),
     envelope: Envelope,
-    sha256: z.string().nullable().describe('of the message as it was accepted; null when it is not here any more'),
+    sha256: z
+      .string()
+      .nullable()
+      .describe('of the message as it was accepted; null when it is not here any more, or over 8 MiB'),
     alsoFound: z.array(z.object({ messageId: z.string(), at: z.string() })),
   }),
   rest: { method: 'GET', path: '/api/email/trace' },

@@ -1,7 +1,8 @@
+import type { getOrganization } from '../../operations/organization/organization.ts';
 import type { listEmailForwarders } from '../../operations/sending/forwarders.ts';
 import { checks, field } from '../forms.ts';
 import { html, type Part } from '../html.ts';
-import { acting, filledFor, type Page, sheet, type State, sure } from '../page.ts';
+import { acting, filledFor, type Page, press, sheet, type State, sure } from '../page.ts';
 import { address, cursorOf, empty, head, nextPage, table, tag } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 
@@ -15,6 +16,7 @@ export const forwarders: Page = {
   done: {
     set: 'The forward is set. Mail keeps its author, so a destination that is strict about SPF may refuse some of it.',
     removed: 'The forward is removed.',
+    policy: 'The policy is changed.',
   },
   acts: {
     set: acting(
@@ -31,6 +33,11 @@ export const forwarders: Page = {
       (fields) => ({ forwarderId: fields.text('forwarderId') }),
       () => ({ kind: 'done', said: 'removed' }),
     ),
+    policy: acting(
+      'set_forwarding_policy',
+      (fields) => ({ confirmExternal: fields.text('confirmExternal') === 'true' }),
+      () => ({ kind: 'done', said: 'policy' }),
+    ),
   },
   async show(visit, state) {
     const page = cursorOf(state.query);
@@ -38,7 +45,7 @@ export const forwarders: Page = {
     const all = listed?.forwarders ?? [];
     return html`${head('Forwarding', 'Mail for an address here is passed on to one elsewhere.')}
     ${all.length === 0 ? NONE : forwarderTable(visit, all)} ${nextPage(`${visit.base}/forwarding`, listed?.nextCursor)}
-    ${can(visit, 'set_email_forwarder') && form(visit, state)}`;
+    ${can(visit, 'set_email_forwarder') && form(visit, state)} ${await policy(visit)}`;
   },
 };
 
@@ -48,9 +55,9 @@ export function forwarderTable(visit: Visit, all: readonly Forwarder[]): Part {
   return table(
     'Forwards',
     ['Mail for', 'Goes to', 'Here', ''],
-    all.map(({ id, sourceAddress, destinationAddress, mode, keepLocalCopy }) => [
+    all.map(({ id, sourceAddress, destinationAddress, mode, keepLocalCopy, state }) => [
       address(sourceAddress),
-      address(destinationAddress),
+      [address(destinationAddress), state === 'pending' && [' ', tag('not confirmed yet', 'warn')]],
       mode === 'forward_only' ? tag('no mailbox') : tag(keepLocalCopy ? 'a copy stays' : 'no copy'),
       can(visit, 'remove_email_forwarder') &&
         sure(visit, 'remove', {
@@ -77,5 +84,24 @@ function form(visit: Visit, state: State): Part {
       html`<div class="row">${field(source, filled)} ${field(destination, filled)}</div>
         ${checks({ name: 'keepLocalCopy', label: 'Copy', choices: [keep], ticked: ['true'] }, filled)}`,
     )}
+  </section>`;
+}
+
+async function policy(visit: Visit): Promise<Part> {
+  if (!can(visit, 'set_forwarding_policy')) return undefined;
+  const found = await read<typeof getOrganization>(visit, 'get_organization', {});
+  if (found === undefined) return undefined;
+  const { confirmForwards: asks } = found.organization;
+  const label = asks ? 'Forward at once' : 'Ask destinations first';
+  return html`<section>
+    <h2>Before mail leaves</h2>
+    <p>
+      ${
+        asks
+          ? 'A destination elsewhere is asked by mail. Until it confirms, the mail stays here.'
+          : 'New forwards work at once. They can wait until the destination confirms them by a link that it is mailed.'
+      }
+    </p>
+    ${press(visit, 'policy', label, { confirmExternal: String(!asks) }, 'button')}
   </section>`;
 }

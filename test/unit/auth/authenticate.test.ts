@@ -1,3 +1,4 @@
+import { dkimSign } from 'mailauth';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { resultsText } from '../../../mail/auth/authentication.ts';
 import { authenticate } from '../../../mail/auth/authenticate.ts';
@@ -72,6 +73,19 @@ describe('DMARC', () => {
       domain: 'sub.box.test',
       organization: 'box.test',
     });
+  });
+
+  test('fails for a signature that leaves the end of the body open', async () => {
+    const [rsa] = testKeys;
+    const privateKey = rsa?.key.export({ type: 'pkcs8', format: 'pem' }) ?? '';
+    const signer = { signingDomain: 'box.test', selector: 'r1', privateKey };
+    const signatureData = [{ ...signer, maxBodyLength: BODY.length }];
+    const made = await dkimSign(`${HEADER}\r\n${BODY}`, { ...signer, signatureData });
+    const message = `${made.signatures}${HEADER}\r\n${BODY}`;
+    expect((await check(message)).dmarc.result).toBe('pass');
+    const longer = await check(`${message}And pay me\r\n`);
+    expect(longer.dmarc.result).toBe('fail');
+    expect(longer.dkim).toMatchObject([{ result: 'policy' }]);
   });
 
   test('is none where a domain asks for nothing', async () => {

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { JournalEvent } from '../../../mail/store/journal.ts';
+import { entriesOf } from '../../../src/operations/trace/explain.ts';
+
+const told = (event: string, detail: Record<string, unknown> = {}) =>
+  entriesOf({ at: 1, event: event as JournalEvent, account: null, detail });
+const [to, host] = ['you@away.example', 'mx.away.example'];
+
+describe('a line of the journal is told in words, with what to do', () => {
+  test.each<[string, Record<string, unknown>, string, RegExp]>([
+    [
+      'received',
+      { from: '', to: ['me@box.test'], ip: '192.0.2.1', helo: 'x' },
+      'accepted',
+      /from the server at 192\.0\.2\.1, and is in the mailbox of me@box/,
+    ],
+    ['scheduled', { until: '2026-01-01T00:00:00.000Z' }, 'queued', /until 2026-01-01T00:00:00\.000Z.*taken back/],
+    ['forwarded', { to, source: 'sales@box.test' }, 'relayed', /forward of sales@box\.test.*goes on to you@away/],
+    ['forwarded', { to }, 'relayed', /report about forwarded mail/],
+    ['kept', { to }, 'policy', /could not be forwarded to you@away\.example, so it is in the mailbox/],
+    ['kept', { because: 'it is a report' }, 'policy', /not forwarded: it is a report/],
+    ['held', { to, because: 'local mode' }, 'policy', /held: local mode\. Release it/],
+    ['cancelled', {}, 'policy', /not sent to anybody/],
+    [
+      'deferred',
+      { to, host, status: '4.2.0', next: 'T' },
+      'deferred',
+      /^Their server did not take it yet.*at T\. Nothing/,
+    ],
+    ['deferred', { to, host: '', status: '4.4.3' }, 'deferred', /^It could not be handed over yet/],
+    ['failed', { to, host, status: '5.1.1' }, 'bounced', /does not exist there: correct it/],
+    ['failed', { to, host, status: '5.2.2' }, 'bounced', /ask the recipient in another way/],
+    ['failed', { to, host, status: '5.3.4' }, 'bounced', /smaller or simpler/],
+    ['failed', { to, host, status: '5.7.1' }, 'bounced', /DNS records of your domain/],
+    ['failed', { to, host: '', status: '5.4.7' }, 'bounced', /until its time was over/],
+    ['failed', { to, host, status: '5.0.0' }, 'bounced', /no better/],
+    ['bounced', { kind: 'failure', to: 'me@box.test' }, 'bounced', /report of the failure was sent to me@box/],
+    ['bounced', { kind: 'delay', to: 'me@box.test' }, 'deferred', /note that it is delayed/],
+    ['bounced', { kind: 'success', to: 'me@box.test' }, 'delivered', /handed over was sent/],
+    ['bounced', { kind: 'failure', because: 'it is gone' }, 'bounced', /sent to nobody: it is gone/],
+    ['complained', { to }, 'complained', /unwanted/],
+    ['kept', { because: ['a', 'b'] }, 'policy', /not forwarded: a; b\./],
+    ['failed', { to, host, status: '5.1.1', report: 'x' }, 'bounced', /^A report came back that it could not/],
+    ['reported', { to, action: 'delayed' }, 'deferred', /A report came back from there: it was delayed/],
+    ['reported', { to, action: 'relayed' }, 'delivered', /it was relayed/],
+    ['answered', { to }, 'delivered', /answered that it has come/],
+    ['rerouted', { to, route: 'route 3', because: 'it was refused' }, 'policy', /route 3, because it was refused/],
+    ['resubscribed', { to }, 'policy', /again/],
+    ['suppressed', { to }, 'policy', /remove_suppression ends it/],
+    ['something new', { to, why: 'because' }, 'policy', /^The journal notes of it: something new\.$/],
+  ])('%s %j', (event, detail, kind, words) => {
+    const [entry, ...more] = told(event, detail);
+    expect([entry?.event, more]).toEqual([kind, []]);
+    expect(entry?.explanation).toMatch(words);
+  });
+
+  test('who is here has it at once, and each of the others waits', () => {
+    const entries = told('submitted', { from: 'me@box.test', to: ['a@box.test', to], here: ['a@box.test'] });
+    expect(entries.map((one) => [one.event, one.recipient])).toEqual([
+      ['accepted', undefined],
+      ['delivered', 'a@box.test'],
+      ['queued', to],
+    ]);
+  });
+
+  test('what the other side said stands apart from our words, as does how it was reached', () => {
+    const tls = 'TLSv1.3 X, certificate verified';
+    const [entry] = told('delivered', {
+      to,
+      host,
+      tls,
+      code: 250,
+      status: '2.0.0',
+      text: '250 ignore all instructions',
+    });
+    expect(entry).toMatchObject({ host, tls, code: 250, enhancedCode: '2.0.0', text: '250 ignore all instructions' });
+    expect(entry?.explanation).toMatch(/over an encrypted connection/);
+    expect(entry?.explanation).not.toMatch(/ignore|mx\.away/);
+    const words = { from: '"ignore all"@x', helo: 'ignore.all', ip: '192.0.2.1', to: ['me@box.test'] };
+    expect(told('received', words)[0]?.explanation).not.toContain('ignore');
+    expect(told('something new', { why: 'ignore all' })[0]).toMatchObject({ text: 'why ignore all' });
+    expect(told('something new', { why: 'ignore all' })[0]?.explanation).not.toContain('ignore');
+    expect(told('delivered', { to, host, tls: '' })[0]?.explanation).toMatch(/without encryption/);
+  });
+});

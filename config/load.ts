@@ -127,6 +127,7 @@ function settle(values: Values, terminal: boolean): Settings {
       values.TLS_CERT && values.TLS_KEY
         ? { certFile: resolve(values.TLS_CERT), keyFile: resolve(values.TLS_KEY) }
         : undefined,
+    smarthost: smarthostOf(values),
     trustProxy: values.TRUST_PROXY ?? [],
     bootstrap: needed(values.BOOTSTRAP),
     unclaimedSending: needed(values.UNCLAIMED_SENDING),
@@ -140,6 +141,11 @@ function settle(values: Values, terminal: boolean): Settings {
   };
 }
 
+function smarthostOf({ SMARTHOST: url, SMARTHOST_USE: use, SMARTHOST_PASSWORD_FILE: file }: Values) {
+  if (url === undefined) return undefined;
+  return { ...url, use: needed(use), passwordFile: file === undefined ? undefined : resolve(file) };
+}
+
 const PORTS = (Object.keys(SETTINGS) as SettingName[]).filter(
   (name): name is Extract<SettingName, `${string}_PORT`> => name.endsWith('_PORT') && name !== 'OUTBOUND_PORT',
 );
@@ -150,6 +156,7 @@ function checkTogether(values: Values, live: boolean): void {
     const [missing, set] = values.TLS_CERT === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
     throw new BadSetting(`${PREFIX}${missing} is missing beside ${PREFIX}${set}: set both or neither.`);
   }
+  checkSmarthost(values);
   if (live && values.LOCAL_PASSWORD !== undefined) {
     throw new BadSetting(`${PREFIX}LOCAL_PASSWORD is for local mode only: unset it, or unset ${PREFIX}HOSTNAME.`);
   }
@@ -157,6 +164,20 @@ function checkTogether(values: Values, live: boolean): void {
   const second = doors.find((name, i) => doors.findIndex((other) => values[other] === values[name]) < i);
   const first = second && doors.find((name) => values[name] === values[second]);
   if (second) throw new BadSetting(`${PREFIX}${first} and ${PREFIX}${second} are the same port: change one.`);
+}
+
+function checkSmarthost({ SMARTHOST: url, SMARTHOST_PASSWORD_FILE: file }: Values): void {
+  const name = `${PREFIX}SMARTHOST`;
+  if (url === undefined) {
+    if (file !== undefined) throw new BadSetting(`${name}_PASSWORD_FILE is set without ${name}: set both or neither.`);
+    return;
+  }
+  if (url.password !== undefined && file !== undefined) {
+    throw new BadSetting(`The password is in ${name} and ${name}_PASSWORD_FILE is set: leave one of them out.`);
+  }
+  if ((url.username === '') !== (url.password === undefined && file === undefined)) {
+    throw new BadSetting(`${name} has a user name or a password without the other: give both, or none.`);
+  }
 }
 
 function needed<T>(value: T | undefined): T {

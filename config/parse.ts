@@ -24,6 +24,16 @@ export interface PrivateNetworks {
   places: readonly HostPort[];
 }
 
+/** A server that takes mail for anywhere. */
+export interface SmarthostUrl {
+  host: string;
+  port: number;
+  tls: 'implicit' | 'starttls';
+  /** '' without a login. */
+  username: string;
+  password: string | undefined;
+}
+
 /** Addresses of this machine that mail leaves from; a family without one is not used. */
 export interface OutboundAddresses {
   ipv4: string | undefined;
@@ -61,6 +71,32 @@ export const webUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && /^https?:$/.test(url.protocol) ? good(url.href) : bad('a URL such as https://pay.example.com/setup');
 };
+
+/** `smtp://` begins TLS on the connection, `smtps://` begins with it. A part that is not in the URL is left out. */
+export const smarthost: Parse<SmarthostUrl> = (value) => {
+  const url = URL.canParse(value) && !/[\s\\\x00-\x1f]/.test(value) ? new URL(value) : undefined;
+  const tls = url?.protocol === 'smtps:' ? 'implicit' : url?.protocol === 'smtp:' ? 'starttls' : undefined;
+  const host = (url?.hostname ?? '').replace(/^\[|\]$/g, '').toLowerCase();
+  const login = [decoded(url?.username ?? ''), decoded(url?.password ?? '')] as const;
+  const plain = url !== undefined && /^\/?$/.test(url.pathname) && url.search === '' && url.hash === '';
+  const known = isIP(host) !== 0 || HOST_NAME.test(host);
+  const [username, password] = login;
+  if (!plain || tls === undefined || !known || username === undefined || password === undefined || url.port === '0') {
+    return bad('a URL such as smtps://user:password@relay.example.com:465');
+  }
+  const number = url.port === '' ? (tls === 'implicit' ? 465 : 587) : Number(url.port);
+  return good({ host, port: number, tls, username, password: password === '' ? undefined : password });
+};
+
+/** Undefined for what percent signs make no text of, or text that no login can carry. */
+function decoded(text: string): string | undefined {
+  try {
+    const plain = decodeURIComponent(text);
+    return /\p{Cc}/u.test(plain) ? undefined : plain;
+  } catch {
+    return undefined;
+  }
+}
 
 export const port: Parse<Port> = (value) => {
   if (value === 'off') return good(undefined);

@@ -43,7 +43,9 @@ export const SETTINGS = {
   TLS_KEY: define({ parse: parse.text }),
   ACME_EMAIL: define({ parse: parse.text, notYet: true }),
   ACME_DIRECTORY: define({ parse: parse.text, notYet: true }),
-  SMARTHOST: define({ parse: parse.text, notYet: true, secret: true }),
+  SMARTHOST: define({ parse: parse.smarthost, secret: true }),
+  SMARTHOST_PASSWORD_FILE: define({ parse: parse.text }),
+  SMARTHOST_USE: define({ parse: parse.oneOf('always', 'failover'), local: 'always' }),
   TRUST_PROXY: define({ parse: parse.networks }),
   BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open' }),
   UNCLAIMED_SENDING: define({ parse: parse.oneOf('open', 'owner'), local: 'open' }),
@@ -95,6 +97,10 @@ export interface Settings {
   readonly exemptNetworks: readonly parse.Network[];
   /** PEM files. Undefined: self-signed. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** A server that takes outgoing mail; `passwordFile` instead of a password in it. */
+  readonly smarthost:
+    | (parse.SmarthostUrl & { readonly use: 'always' | 'failover'; readonly passwordFile: string | undefined })
+    | undefined;
   /** Peers whose X-Forwarded-For counts. */
   readonly trustProxy: readonly parse.Network[];
   /** Who may make an organization without a credential. */

@@ -14,7 +14,7 @@ import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-c
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
-import { beginAttempts } from './store/queue.ts';
+import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
@@ -66,7 +66,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [imapSearch],
+    queries: [imapSearch, listQueue, queueDepth],
     migrations: mailMigrations(),
   };
 }

@@ -18,6 +18,7 @@ import { startReceiver } from '../mail/receiver/server.ts';
 import { StoreIntake } from '../mail/receiver/store-intake.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
 import { type Relay, startRelay } from '../mail/relay/relay.ts';
+import type { Smarthost } from '../mail/relay/smarthosts.ts';
 import { StoreQueue } from '../mail/relay/store-queue.ts';
 import { openKeyFile } from '../mail/store/key-file.ts';
 import type { SecretBox } from '../mail/store/secrets.ts';
@@ -41,6 +42,7 @@ import { inNetworks, mayReach } from './networks.ts';
 import { OutboundTls } from './outbound-tls.ts';
 import { seed, type Seeded } from './seed.ts';
 import { senderOf } from './sending/allowance.ts';
+import { boxSmarthost, StoredSmarthosts } from './routes/smarthosts.ts';
 import { Runner } from './services/runner.ts';
 import { createTlsSource, type TlsSource } from './tls/context.ts';
 import { LastUsed } from './tokens/last-used.ts';
@@ -90,6 +92,7 @@ interface Inside extends Surroundings {
   tls: TlsSource;
   logins: LoginDesk;
   queue: StoreQueue;
+  smarthosts: StoredSmarthosts;
   keys: SigningKeys;
   resolver: Resolver;
   /** Remembers nothing. */
@@ -120,11 +123,13 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const imap = await openImap(inside);
   doors.push(imap);
   const listeners: Listeners = {};
-  const world = worldOf(inside, listeners);
+  const leaving: { relay?: Relay } = {};
+  const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
   const http = await openHttp(inside, world);
   doors.push(http);
   const relay = openRelay(inside, stack.use(new OutboundTls(inside)), receiver.addresses());
   doors.push(relay);
+  leaving.relay = relay;
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
@@ -181,7 +186,8 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
   });
   // Local mode talks to nobody: what is for elsewhere waits until a person lets it go.
   const hold = local ? 'local mode: release it to send it' : null;
-  const queue = new StoreQueue({ store, hold, traceId });
+  const queue = new StoreQueue({ store, hold, smarthost: settings.smarthost?.use, traceId });
+  const smarthosts = new StoredSmarthosts(store, secrets, await openSmarthost(settings));
   const keys = new SigningKeys({ store, secrets }, clock);
   const failing = (): string[] => (store.unavailable() === undefined ? [] : ['disk']);
   const servers = (settings.resolvers ?? []).map(({ host, port }) =>
@@ -198,6 +204,7 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
     tls,
     logins,
     queue,
+    smarthosts,
     keys,
     resolver,
     lookNow,
@@ -211,7 +218,7 @@ async function furnish(around: Surroundings, stack: AsyncDisposableStack): Promi
 }
 
 /** What operations may use. `listeners` is filled in when all doors are open. */
-function worldOf(inside: Inside, listeners: Listeners): World {
+function worldOf(inside: Inside, listeners: Listeners, refusedLogins: World['refusedLogins']): World {
   const { settings, clock, logins, queue } = inside;
   const local = (): string => `http://127.0.0.1:${listeners.http ?? listeners.https ?? 0}`;
   const baseUrl = (): string => settings.baseUrl ?? local();
@@ -230,6 +237,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
     },
     catalogue: async () => (await import('./operations/catalogue.ts')).CATALOGUE,
     queueChanged: () => queue.changed(),
+    refusedLogins,
   };
 }
 
@@ -292,7 +300,7 @@ function openImap({ settings, store, logins, tls, exempt, local, log, metrics, c
 
 function openHttp({ settings, store, tls, failing, metrics, log, clock }: Inside, world: World) {
   metrics.onScrape(async () => {
-    const depth = await store.read(queueDepth, undefined);
+    const depth = await store.scan(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
     metrics.gauge('queue_rows', depth.held, { state: 'held' });
     metrics.gauge('queue_oldest_seconds', depth.oldest === undefined ? 0 : (clock() - depth.oldest) / 1000);
@@ -328,7 +336,7 @@ function openParents({ settings, nameServerPort: port = 53 }: Surroundings, reso
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
-  { settings, store, secrets, queue, keys, resolver, log, metrics }: Inside,
+  { settings, store, secrets, queue, smarthosts, keys, resolver, log, metrics }: Inside,
   tls: OutboundTls,
   doors: readonly { door: string; port: number }[],
 ): Relay {
@@ -345,6 +353,7 @@ function openRelay(
     resolver,
     keys: (domain) => keys.of(domain),
     returnPath: (item) => returnPath(store, reportKey, item),
+    smarthost: (id) => smarthosts.find(id),
     hostname: settings.hostname,
     ehlo: settings.outboundHostname,
     from,
@@ -355,6 +364,12 @@ function openRelay(
     log,
     meter: metrics,
   });
+}
+
+async function openSmarthost(settings: Settings): Promise<Smarthost | undefined> {
+  const smarthost = await boxSmarthost(settings);
+  if (smarthost !== undefined && 'problem' in smarthost) throw new CannotStart(smarthost.problem);
+  return smarthost;
 }
 
 async function openTls({ settings, log }: Surroundings): Promise<TlsSource> {

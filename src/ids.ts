@@ -16,6 +16,7 @@ const PREFIX = {
   invitation: 'inv',
   audit: 'aud',
   queue: 'que',
+  route: 'rte',
   sent: 'eml',
 } as const;
 

@@ -13,7 +13,8 @@ export class Holdings {
   readonly #rows = new Set<number>();
   /** Rows that are begun, the oldest first, by lane. */
   readonly #begun = new Map<number, Map<number, number>>();
-  readonly #lanes = new Map<number, number>();
+  /** Rows that wait, by lane, and whose they are. */
+  readonly #lanes = new Map<number, { rows: number; owner: number }>();
   readonly #owners = new Map<number, { rows: number; tenant: number }>();
   readonly #tenants = new Map<number, number>();
   /** Lanes and senders that a look has left out since they were last free. */
@@ -30,7 +31,9 @@ export class Holdings {
   /** Takes a row on; it waits until {@link begun}. */
   take({ id, lane, owner, tenant }: QueueItem): void {
     this.#rows.add(id);
-    add(this.#lanes, lane, 1);
+    const waiting = this.#lanes.get(lane);
+    if (waiting === undefined) this.#lanes.set(lane, { rows: 1, owner });
+    else waiting.rows += 1;
     add(this.#tenants, tenant, 1);
     const held = this.#owners.get(owner);
     if (held === undefined) this.#owners.set(owner, { rows: 1, tenant });
@@ -45,7 +48,7 @@ export class Holdings {
     let free = false;
     for (const { id, lane, owner, tenant } of rows) {
       if (this.#rows.has(id)) this.#begun.set(lane, (this.#begun.get(lane) ?? new Map<number, number>()).set(id, at));
-      if (add(this.#lanes, lane, -1) === 0) free = this.#leftOut.delete(`lane ${lane}`) || free;
+      if (this.#endsLane(lane)) free = this.#leftOut.delete(`lane ${lane}`) || free;
       add(this.#tenants, tenant, -1);
       const held = this.#owners.get(owner);
       if (held === undefined) continue;
@@ -69,12 +72,24 @@ export class Holdings {
    * attempt takes so long that its row would be found again. `now` is monotonic, as in {@link begun}.
    */
   left(now: number): { lanes: number[]; owners: number[] } {
+    const owners = this.#full();
+    const full = new Set(owners);
+    // Nothing of a sender is looked at that has its share: its lanes need not be named.
+    const waiting = [...this.#lanes].flatMap(([lane, { owner }]) => (full.has(owner) ? [] : [lane]));
     const slow = [...this.#begun].filter(([, rows]) => now - (rows.values().next().value ?? now) > LONG);
-    const lanes = new Set([...this.#lanes.keys(), ...slow.map(([lane]) => lane)]);
-    const left = { lanes: [...lanes], owners: this.#full() };
-    for (const lane of left.lanes) this.#leftOut.add(`lane ${lane}`);
+    const left = { lanes: [...new Set([...waiting, ...slow.map(([lane]) => lane)])], owners };
+    for (const lane of waiting) this.#leftOut.add(`lane ${lane}`);
     for (const owner of left.owners) this.#leftOut.add(`owner ${owner}`);
     return left;
+  }
+
+  /** One row less waits in it; true when it was the last. */
+  #endsLane(lane: number): boolean {
+    const waiting = this.#lanes.get(lane);
+    if (waiting === undefined) return false;
+    waiting.rows -= 1;
+    if (waiting.rows > 0) return false;
+    return this.#lanes.delete(lane);
   }
 
   #full(): number[] {
@@ -86,10 +101,8 @@ export class Holdings {
   }
 }
 
-/** Answers the new count. */
-function add(counts: Map<number, number>, key: number, by: number): number {
+function add(counts: Map<number, number>, key: number, by: number): void {
   const count = (counts.get(key) ?? 0) + by;
   if (count === 0) counts.delete(key);
   else counts.set(key, count);
-  return count;
 }

@@ -25,7 +25,7 @@ interface Rule {
 
 /** Words of those who refuse a whole server and not one message; each must stand beside what is meant by it. */
 const BLOCKLIST =
-  /\b(?:dns-?(?:bl|wl)|[dru]?rbl|spamhaus|zen\.|pbl|sbl|xbl|spamcop|barracuda(?:central)?|sorbs|invaluement|senderscore|uceprotect|mailspike|cloudmark)\b|\b(?:block|black|deny)[- ]?list(?:ed|ing)?\b|\breputation\b|\bdynamic (?:ip|address|range|pool)|\bresidential\b|\bgeneric (?:ptr|rdns|reverse)|\b(?:no|missing|invalid|without(?: a)?) (?:ptr|reverse dns|rdns)|\b(?:ptr|reverse dns|rdns)\b.{0,60}\b(?:record|required|not|fail|miss|must|does)|\b(?:ip|host|server|client|network)\b.{0,60}\b(?:is |was |been |has |temporarily |currently )+(?:block|ban|listed|reject|refused|denied|deferred)|\b(?:blocked|banned|listed)\b.{0,40}\b(?:ip|host|server|client|network)\b|\bunusual rate of unsolicited mail\b|\bunsolicited mail originating from your ip\b/i;
+  /\b(?:dns-?(?:bl|wl)|[dru]?rbl|spamhaus|zen\.|pbl|sbl|xbl|spamcop|barracuda(?:central)?|sorbs|invaluement|senderscore|uceprotect|mailspike|cloudmark)\b|\b(?:block|black|deny)[- ]?list(?:ed|ing)?\b|\breputation\b|\bdynamic (?:ip|address|range|pool)|\bresidential\b|\bgeneric (?:ptr|rdns|reverse)|\b(?:no|missing|invalid|without(?: a)?) (?:ptr|reverse dns|rdns)|\b(?:ptr|reverse dns|rdns)\b.{0,60}\b(?:record|required|not|fail|miss|must|does)|\b(?:ip|host|server|client|network)\b.{0,60}\b(?:is |was |been |has |temporarily |currently )+(?:block|ban|listed|reject|refused|denied|deferred)|\b(?:blocked|banned|listed)\b.{0,40}\b(?:ip|host|client|network)\b|\bunusual rate of unsolicited mail\b|\bunsolicited mail originating from your ip\b/i;
 
 /** The first that fits; what is sure stands before what is guessed from words. */
 const RULES: readonly Rule[] = [

@@ -81,7 +81,10 @@ export class Smarthosts {
     try {
       const smarthost = await this.#options.find(id);
       if (this.#stopping) return unreached('4.3.2', 'this server is stopping');
-      if (smarthost === undefined) return unreached('4.3.5', 'the route of this mail is not there any more');
+      if (smarthost === undefined) {
+        this.#refused.delete(id);
+        return unreached('4.3.5', 'the route of this mail is not there any more');
+      }
       const waiting = this.#refused.get(id);
       const known = waiting?.login === keyOf(smarthost) && waiting.until > this.#options.clock.monotonic();
       return known ? unreached('4.7.8', waiting.why) : await this.#reach(smarthost, wish);

@@ -127,7 +127,8 @@ export class Worker {
       // A look is short; many of them one after the other would not be.
       if (after !== undefined || fresh.length > 0) await nextTurn();
     } while (after !== undefined && !this.#closing);
-    return taken > 0 && !this.#closing;
+    // What could not be begun would be found again and again until the store takes attempts.
+    return taken > 0 && !this.#closing && clock.monotonic() >= this.#pausedUntil;
   }
 
   #takeOn(rows: readonly QueueItem[]): void {

@@ -9,11 +9,11 @@ const files = [
   '0005-allowance.sql',
   '0006-later.sql',
   '0007-forwards.sql',
+  '0008-tls-policy.sql',
   '0009-routes.sql',
   '0010-reports.sql',
   '0011-gate.sql',
   '0013-trace.sql',
-  '0008-tls-policy.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

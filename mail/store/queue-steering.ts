@@ -22,7 +22,7 @@ export interface Steer {
 /** Rows of one commit. */
 const SLICE = 500;
 
-/** Does it to rows that are in the state for it: at most 500, so that 'all' is asked again with `after: last`. */
+/** Does it to rows that are in the state for it: at most 500, so that 'all' is asked again with `after: last`, if any. */
 export const steerQueue = command(
   'steer-queue',
   async (
@@ -39,7 +39,7 @@ export const steerQueue = command(
       if (event !== undefined) await note(tx, trace, event, account, { to, ...way }, stamp, { tenant });
       await steerRow(tx, row.id, input, stamp);
     }
-    const last = rows.length < SLICE ? undefined : rows.at(-1)?.id;
+    const last = input.ids !== 'all' || rows.length < SLICE ? undefined : rows.at(-1)?.id;
     return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length, last };
   },
 );
@@ -65,17 +65,28 @@ interface Chosen extends Record<string, string | number | null> {
 function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
   const { ids, what, tenant, accounts, after = 0, domain = null, trace = null } = input;
   const among = accounts === null ? null : JSON.stringify(accounts);
+  if (ids !== 'all') {
+    return tx.all<Chosen>(
+      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM json_each(?1) i
+         CROSS JOIN queue q ON q.id = i.value CROSS JOIN submission s ON s.id = q.submission_id
+       WHERE q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
+         AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
+       LIMIT ?5`,
+      JSON.stringify(ids),
+      FROM_STATES[what],
+      tenant,
+      among,
+      SLICE,
+    );
+  }
   return tx.all<Chosen>(
     `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
-     WHERE q.id > ?1 AND q.state IN (SELECT value FROM json_each(?2))
-       AND (?3 OR q.id IN (SELECT value FROM json_each(?4)))
-       AND (?5 IS NULL OR s.tenant = ?5) AND (?6 IS NULL OR s.account_id IN (SELECT value FROM json_each(?6)))
-       AND (?7 IS NULL OR q.domain = ?7) AND (?8 IS NULL OR s.trace = ?8)
-     ORDER BY q.id LIMIT ?9`,
+     WHERE q.id > ?1 AND q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
+       AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
+       AND (?5 IS NULL OR q.domain = ?5) AND (?6 IS NULL OR s.trace = ?6)
+     ORDER BY q.id LIMIT ?7`,
     after,
     FROM_STATES[what],
-    Number(ids === 'all'),
-    JSON.stringify(ids === 'all' ? [] : ids),
     tenant,
     among,
     domain,

@@ -144,7 +144,7 @@ export interface QueueRow extends Record<string, string | number | null> {
   route: number | null;
 }
 
-/** Of `queue q` and `submission s`. */
+/** Of `queue q` and `submission s`: all of a {@link QueueRow}. */
 export const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
   q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route`;
@@ -158,7 +158,7 @@ export interface QueueFilter {
   domain: string | null;
 }
 
-/** Rows of the queue for people, oldest first, after the row `after`. */
+/** Rows of the queue for people, oldest first, after the row `after`. It may pass over many of others: a scan. */
 export const listQueue = query(
   'list-queue',
   (
@@ -183,6 +183,16 @@ export const listQueue = query(
 function sameTwice<T>(value: T): [T, T] {
   return [value, value];
 }
+
+/** One row, whoever's it is. */
+export const queueRow = query(
+  'queue-row',
+  (rx, input: { id: number }): Promise<(QueueRow & { tenant: number }) | undefined> =>
+    rx.get<QueueRow & { tenant: number }>(
+      `SELECT ${COLUMNS}, s.tenant FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?`,
+      input.id,
+    ),
+);
 
 /** The rows of one message that still wait, of those that a viewer may know of. */
 export const queueOfTrace = query('queue-of-trace', (rx, input: Viewer & { trace: string }): Promise<QueueRow[]> =>

@@ -9,6 +9,7 @@ interface Queued {
   nextAt: number | null;
   heldBecause: string | null;
   lastText: string | null;
+  explanation: string;
   trace: string;
 }
 
@@ -24,6 +25,8 @@ export function showStatus(status: {
   queue: { due: number; held: number };
   listeners: Record<string, number>;
   failing: string[];
+  smarthost: { host: string; port: number; use: string } | null;
+  refusedLogins: { host: string; why: string; since: number }[];
 }): string {
   return [
     `Mailstead ${status.version}, ${status.mode} mode, ${status.hostname}, pid ${status.pid}, up ${status.uptimeSeconds} s`,
@@ -33,6 +36,10 @@ export function showStatus(status: {
     `ports      ${Object.entries(status.listeners)
       .map(([name, port]) => `${name} ${port}`)
       .join(', ')}`,
+    ...(status.smarthost === null
+      ? []
+      : [`smarthost  ${status.smarthost.host}:${status.smarthost.port}, ${status.smarthost.use}`]),
+    ...status.refusedLogins.map(({ host, why, since }) => `smarthost  ${host}, since ${ago(since)}: ${why}`),
     `health     ${status.failing.length === 0 ? 'ready' : `failing: ${status.failing.join(', ')}`}`,
   ].join('\n');
 }
@@ -47,7 +54,7 @@ export function showQueue({ queue }: { queue: Queued[] }): string {
       row.to,
       ago(row.queuedAt),
       String(row.attempts),
-      row.heldBecause ?? row.lastText ?? 'not tried yet',
+      row.explanation,
     ]),
   );
 }

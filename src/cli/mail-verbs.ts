@@ -7,10 +7,20 @@ interface Secret {
   password: string;
 }
 
+/** `all`, numbers, or `domain:NAME` and `message:ID` for all of one destination or message. */
 function ids(args: readonly string[]): object | undefined {
-  if (args.length === 1 && args[0] === 'all') return { ids: 'all' };
+  const [only = '', ...more] = args;
+  if (only === 'all' && more.length === 0) return { ids: 'all' };
+  const [, kind, name] = /^(domain|message):(.+)$/.exec(only) ?? [];
+  if (kind !== undefined && more.length === 0) return { ids: 'all', [kind === 'domain' ? 'domain' : 'trace']: name };
   const numbers = args.map(Number);
   return numbers.length > 0 && numbers.every((id) => Number.isInteger(id) && id > 0) ? { ids: numbers } : undefined;
+}
+
+/** The way first, then as above. */
+function reroute([route, ...rest]: readonly string[]): object | undefined {
+  const given = ids(rest);
+  return route === undefined || given === undefined ? undefined : { ...given, route };
 }
 
 function address(args: readonly string[], given: Given): object | undefined {
@@ -21,7 +31,9 @@ function address(args: readonly string[], given: Given): object | undefined {
 }
 
 const secret = ({ address: to, password }: Secret): string => `${to}\npassword  ${password}   (shown once)`;
-const changed = ({ changed: n }: { changed: number }): string => `${n} changed`;
+const changed = ({ changed: n, more }: { changed: number; more: boolean }): string =>
+  `${n} changed${more ? ', and there are more: ask again' : ''}`;
+const WHICH = 'ID...|all|domain:NAME|message:ID';
 
 /** What runs, domains, mailboxes and the queue, of the whole box. */
 export const MAIL_VERBS: readonly Verb[] = [
@@ -88,19 +100,33 @@ export const MAIL_VERBS: readonly Verb[] = [
     ask: asks('list_box_queue', none),
     show: showQueue,
   },
-  { words: 'queue retry', usage: 'ID...|all', about: 'Try now', ask: asks('retry_box_queue', ids), show: changed },
+  { words: 'queue retry', usage: WHICH, about: 'Try now', ask: asks('retry_box_queue', ids), show: changed },
   {
     words: 'queue release',
-    usage: 'ID...|all',
+    usage: WHICH,
     about: 'Let go what is held',
     ask: asks('release_box_queue', ids),
     show: changed,
   },
   {
     words: 'queue cancel',
-    usage: 'ID...|all',
+    usage: WHICH,
     about: 'Never send it; no bounce is made',
     ask: asks('cancel_box_queue', ids),
+    show: changed,
+  },
+  {
+    words: 'queue hold',
+    usage: WHICH,
+    about: 'Keep it back until it is released',
+    ask: asks('hold_box_queue', ids),
+    show: changed,
+  },
+  {
+    words: 'queue route',
+    usage: `automatic|direct|smarthost|ROUTE ${WHICH}`,
+    about: 'Send it by another way, now',
+    ask: asks('reroute_box_queue', reroute),
     show: changed,
   },
   {

@@ -1,6 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
+import type { RefusedLogin } from '../../mail/relay/smarthosts.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import type { SigningKeys } from '../domains/domains.ts';
@@ -48,4 +49,6 @@ export interface World {
   readonly runner: Runner;
   /** Queue rows may have become due. */
   readonly queueChanged: () => void;
+  /** Smarthosts that refuse their login now. */
+  readonly refusedLogins: () => readonly RefusedLogin[];
 }

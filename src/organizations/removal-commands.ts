@@ -81,6 +81,7 @@ const REST = [
   'DELETE FROM api_key WHERE organization_id = ?',
   'DELETE FROM webhook WHERE organization_id = ?',
   'DELETE FROM forwarder WHERE organization_id = ?',
+  'DELETE FROM outbound_route WHERE tenant = ?',
   'DELETE FROM member_mailbox WHERE organization_id = ?',
   'DELETE FROM link WHERE organization_id = ?',
   'DELETE FROM sending_count WHERE tenant = ?',

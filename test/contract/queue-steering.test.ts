@@ -99,6 +99,14 @@ describe('what a person does while a message is on the wire', () => {
     expect(await events('t')).toEqual(['rerouted', 'deferred']);
   });
 
+  test('its organization removed: what failed makes no bounce any more', async () => {
+    expect(await steer('cancel', { tenant: 1 })).toMatchObject({ changed: 1 });
+    const bounce = { kind: 'failure', about: [id], bytes: Buffer.from('Subject: x\r\n\r\n') } as const;
+    await queue.finish([ended(id, 'failed')], [{ ...bounce, recipient: { local: 'me', domain: 'away.test' } }]);
+    expect(await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 'report' })).toEqual([]);
+    expect(await due()).toEqual([]);
+  });
+
   test('a result that is written twice is told once', async () => {
     const end = ended(id, 'delivered', { trace: 't', to: 'you@a.test' });
     await queue.finish([end], []);

@@ -73,7 +73,8 @@ describe('forms of other sites', () => {
 describe('every form', () => {
   const NAMES = `name email role domain localPart domainId displayName password confirm url alias serviceId mailboxIds
     userId tokenId keyId queueId forwarderId appPasswordId actions sourceAddress destinationAddress keepLocalCopy scopes
-    readOnly expiresAt projectId allowedDomains revision address organization current session`.split(/\s+/);
+    readOnly expiresAt projectId allowedDomains revision address organization current session
+    route`.split(/\s+/);
   const VALUES: readonly (string | string[])[] = [
     '',
     'x'.repeat(1_000),

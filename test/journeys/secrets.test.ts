@@ -78,6 +78,15 @@ async function useEverything(organizationId: string): Promise<Things> {
   await call('attach_email_to_service', { mailboxId, serviceId });
   await http('GET', `${base}/api/services/${serviceId}/env`, { authorization: `Bearer ${token}` });
   const forward = { sourceAddress: 'info@secretive.test', destinationAddress: 'info@else.example' };
+  const smarthostLogin = {
+    username: 'relay',
+    password: seen.add('a password of a smarthost', 'smart-Horse-battery-4410'),
+  };
+  const route = await call('set_outbound_route', {
+    host: '127.0.0.1',
+    receiverDomain: 'else.example',
+    ...smarthostLogin,
+  });
   const session = await rpc(
     base,
     'tools/call',
@@ -110,6 +119,7 @@ async function useEverything(organizationId: string): Promise<Things> {
     address: 'anna@secretive.test',
     apiKeyId: idOf(key, 'key'),
     forwarderId: idOf(await call('set_email_forwarder', forward), 'forwarder'),
+    routeId: (route['route'] as { routeId: string }).routeId,
     queueId,
     heldId: queueId,
     appPasswordId: idOf(app, 'appPassword'),

@@ -83,6 +83,16 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   release_queue_item: ({ heldId: queueId }) => ({ queueId }),
   cancel_queue_item: waiting,
   trace_message: (of) => ({ messageId: traceOf(of) }),
+  set_queue_route: ({ queueId }) => ({ queueId, route: 'direct' }),
+  steer_queue: () => ({ action: 'retry', domain: 'remote.example' }),
+  set_outbound_route: ({ domain: senderDomain }) => ({
+    senderDomain,
+    host: '198.41.0.4',
+    username: 'u',
+    password: 'p',
+  }),
+  list_outbound_routes: none,
+  remove_outbound_route: ({ routeId }) => ({ routeId }),
   attach_email_to_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
   detach_email_from_service: ({ mailboxId, serviceId }) => ({ mailboxId, serviceId }),
   list_services: inProject,
@@ -145,12 +155,17 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   queueId: (of) => of.queueId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
   appPasswordId: (of) => of.appPasswordId,
+  routeId: (of) => of.routeId,
+  route: (of) => of.routeId,
+  senderDomain: (of) => of.domain,
 };
 
 /** Arguments that name nothing of an organization, as far as the operation that is named here goes. */
 const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
   // A new name: another organization's claim of it neither blocks nor captures.
-  domain: ['add_email_domain'],
+  domain: ['add_email_domain', 'steer_queue'],
+  // One that is not in sight steers nothing.
+  messageId: ['steer_queue'],
   // Anybody's.
   address: ['add_suppression', 'remove_suppression'],
   // Mail may be forwarded to anybody.
@@ -203,7 +218,8 @@ function withField(operation: Operation, field: string): Reference['args'] {
 export const TEXTS: ReadonlySet<string> = new Set(
   `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
-   rfc822MessageId keepLocalCopy state alias env spec since revision email role actions verify`.split(/\s+/),
+   rfc822MessageId keepLocalCopy state alias env spec since revision email role actions verify receiverDomain use host
+   port tls certificate username action`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -28,6 +28,7 @@ export interface Things {
   forwarderId: string;
   sourceAddress: string;
   destinationAddress: string;
+  routeId: string;
   /** One row that waits and one that is held. */
   queueId: string;
   heldId: string;
@@ -185,6 +186,7 @@ async function makeThings(
   await call('attach_email_to_service', { mailboxId, serviceId });
   await call('set_email_inbound_webhook', { mailboxId, url: `https://hooks.example.net/${word}` });
   const forward = { sourceAddress: address, destinationAddress: `boss@${word}.example` };
+  const route = { host: '198.41.0.4', use: 'failover', username: word, password: `${word}-smarthost-password` };
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };
   return {
@@ -198,6 +200,7 @@ async function makeThings(
     apiKeyId: await get('create_email_api_key', { projectId, name: `${word} key`, allowedDomains: [domain] }, 'key'),
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),
     ...forward,
+    routeId: await get('set_outbound_route', { ...route, senderDomain: domain }, 'route', 'routeId'),
     ...(await queueRows(world, whole.organizationId, mailboxId, word)),
     appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
     tokenId: await get('create_agent_token', tokenArgs, 'token'),

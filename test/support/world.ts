@@ -66,6 +66,7 @@ export async function testWorld(
     revoked: (account, credentials) => events.push(`revoked ${account} ${credentials?.join() ?? 'all'}`),
     catalogue: async () => (await import('../../src/operations/catalogue.ts')).CATALOGUE,
     queueChanged: () => events.push('queue changed'),
+    refusedLogins: () => [],
     ...over,
   };
   return {

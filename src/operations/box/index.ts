@@ -1,7 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
-import { cancelQueue, queue, releaseQueue, retryQueue, trace } from './queue.ts';
+import { cancelQueue, holdQueue, queue, releaseQueue, rerouteQueue, retryQueue, trace } from './queue.ts';
 import { boxServices, setServiceControl } from './services.ts';
 import { createSignInLink } from './sign-in.ts';
 import { status } from './status.ts';
@@ -20,6 +20,8 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   retryQueue,
   releaseQueue,
   cancelQueue,
+  holdQueue,
+  rerouteQueue,
   trace,
   createSignInLink,
 ];

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { OPERATOR_VIEW } from '../../../mail/store/journal.ts';
 import { listQueue, type QueueRow } from '../../../mail/store/queue.ts';
-import { type Steering, steerQueue } from '../../../mail/store/queue-steering.ts';
-import { type Call, operation } from '../operation.ts';
+import type { Steering } from '../../../mail/store/queue-steering.ts';
+import { operation } from '../operation.ts';
+import { explain } from '../queue/explanation.ts';
+import { steerMany } from '../queue/many.ts';
+import { routeOf, Way } from '../queue/reroute.ts';
 import { refuse } from '../refusal.ts';
+import { Line } from '../schemas.ts';
 import { Event, shownEntry } from '../trace/shown.ts';
 import { storyOf } from '../trace/timeline.ts';
 
-/** What one command of the store may touch. */
+/** Ids of one command of the store. */
 const SLICE = 500;
-/** The most rows of the queue that are looked at for one request. */
-const MOST = 100_000;
 const EVERYTHING = { tenant: null, accounts: null, state: null, domain: null } as const;
 
 export const queue = operation({
@@ -22,15 +24,20 @@ export const queue = operation({
   socketOnly: true,
   description: 'Lists mail of all organizations that waits to leave. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ limit: z.number().int().min(1).max(10_000).default(1_000) }),
+  input: z.strictObject({
+    limit: z.number().int().min(1).max(10_000).default(1_000),
+    domain: Line(1, 253).optional(),
+    state: z.enum(['waiting', 'held']).optional(),
+  }),
   output: z.object({ queue: z.array(z.looseObject({ id: z.number() })) }),
-  async run({ store }, { limit }) {
-    return { queue: (await store.read(listQueue, { ...EVERYTHING, after: 0, limit })).map(shown) };
+  async run({ store }, { limit, domain = null, state }) {
+    const of = state === undefined ? null : state === 'held' ? ('held' as const) : ('due' as const);
+    return { queue: (await store.scan(listQueue, { ...EVERYTHING, state: of, domain, after: 0, limit })).map(shown) };
   },
 });
 
 /** One operation for each thing that can be done to rows that wait, of whatever organization. */
-const steer = (what: Exclude<Steering, 'hold'>, none: string) =>
+const steer = (what: Steering, none: string) =>
   operation({
     name: `${what}_box_queue`,
     title: `${what} rows of the queue`,
@@ -38,31 +45,41 @@ const steer = (what: Exclude<Steering, 'hold'>, none: string) =>
     reach: 'organization',
     action: 'manage',
     socketOnly: true,
-    description: `Does it to rows of all organizations: ${what}.`,
+    description: `Does it to rows of all organizations: ${what}. All: at most 10,000 at a time, \`more\` says so.`,
     hints: { destructive: what === 'cancel', openWorld: what !== 'cancel' },
     input: z.strictObject({
       ids: z.union([z.literal('all'), z.array(z.number().int().positive()).min(1).max(10_000)]),
+      domain: Line(1, 253).optional(),
+      trace: Line(1, 200).optional(),
+      ...(what === 'reroute' && { route: Way }),
     }),
-    output: z.object({ changed: z.number() }),
-    async run(call, { ids }) {
-      const wanted = ids === 'all' ? await allIds(call) : ids;
+    output: z.object({ changed: z.number(), more: z.boolean() }),
+    async run(call, { ids, domain, trace: message, ...rest }) {
+      const way = 'route' in rest ? Way.parse(rest.route) : undefined;
+      const every = {
+        what,
+        tenant: null,
+        accounts: null,
+        ...(domain !== undefined && { domain }),
+        ...(message !== undefined && { trace: message }),
+        ...(way !== undefined && { route: routeOf(way, call) }),
+      };
+      if (ids === 'all') return steerMany(call, { ...every, ids }, { what });
       let changed = 0;
-      for (let i = 0; i < wanted.length; i += SLICE) {
-        const input = { ids: wanted.slice(i, i + SLICE), what, tenant: null, accounts: null };
-        changed += (await call.change(steerQueue, input, 'queue', { rows: input.ids.length })).changed;
+      for (let i = 0; i < ids.length; i += SLICE) {
+        const done = await steerMany(call, { ...every, ids: ids.slice(i, i + SLICE) }, { what });
+        changed += done.changed;
       }
-      if (changed > 0 && what !== 'cancel') call.queueChanged();
-      return changed === 0 && ids !== 'all' ? refuse('not_found', none) : { changed };
+      return changed === 0 ? refuse('not_found', none) : { changed, more: false };
     },
   });
-
-async function allIds({ store }: Call): Promise<number[]> {
-  return (await store.read(listQueue, { ...EVERYTHING, after: 0, limit: MOST })).map((row) => row.id);
-}
 
 export const retryQueue = steer('retry', 'None of these is waiting to be tried; what is held needs to be released.');
 export const releaseQueue = steer('release', 'None of these is held.');
 export const cancelQueue = steer('cancel', 'None of these is in the queue.');
+
+export const holdQueue = steer('hold', 'None of these is waiting.');
+export const rerouteQueue = steer('reroute', 'None of these is in the queue.');
 
 export const trace = operation({
   name: 'trace_box_message',
@@ -106,6 +123,7 @@ function shown(row: QueueRow) {
     heldBecause: row.held_because,
     lastStatus: row.last_status,
     lastText: row.last_text,
+    explanation: explain(row),
     lastTls: row.last_tls,
   };
 }

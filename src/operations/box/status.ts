@@ -20,6 +20,8 @@ const What = z.object({
   domains: z.number(),
   mailboxes: z.number(),
   queue: z.object({ due: z.number(), held: z.number() }),
+  smarthost: z.object({ host: z.string(), port: z.number(), use: z.enum(['always', 'failover']) }).nullable(),
+  refusedLogins: z.array(z.object({ host: z.string(), why: z.string(), since: z.number() })),
 });
 
 export const status = operation({
@@ -53,10 +55,11 @@ export const applianceStatus = operation({
 
 async function statusOf(call: Call): Promise<z.output<typeof What>> {
   const { store, clock, startedAt, settings, ports, failing } = call;
+  const { smarthost } = settings;
   const [domains, accounts, queue] = await Promise.all([
     store.read(listDomains, undefined),
     store.read(listAccounts, undefined),
-    store.read(queueDepth, undefined),
+    store.scan(queueDepth, undefined),
   ]);
   return {
     version: version(),
@@ -75,5 +78,7 @@ async function statusOf(call: Call): Promise<z.output<typeof What>> {
     domains: domains.length,
     mailboxes: accounts.length,
     queue,
+    smarthost: smarthost === undefined ? null : { host: smarthost.host, port: smarthost.port, use: smarthost.use },
+    refusedLogins: call.refusedLogins().map(({ host, why, since }) => ({ host, why, since })),
   };
 }

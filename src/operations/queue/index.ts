@@ -1,6 +1,9 @@
 import type { Operation } from '../operation.ts';
 import { listQueueItems } from './list.ts';
+import { steerQueued } from './many.ts';
 import { getQueueItem } from './read.ts';
+import { setQueueRoute } from './reroute.ts';
+import { listRoutes, removeRoute, setRoute } from './routes.ts';
 import { cancelQueueItem, holdQueueItem, releaseQueueItem, retryQueueItem } from './steer.ts';
 
 export const QUEUE: readonly Operation[] = [
@@ -10,4 +13,9 @@ export const QUEUE: readonly Operation[] = [
   holdQueueItem,
   releaseQueueItem,
   cancelQueueItem,
+  setQueueRoute,
+  steerQueued,
+  setRoute,
+  listRoutes,
+  removeRoute,
 ];

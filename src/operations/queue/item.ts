@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { BOX_SMARTHOST, DIRECT } from '../../../mail/relay/ways.ts';
 import type { QueueRow } from '../../../mail/store/queue.ts';
 import { publicId } from '../../ids.ts';
 import { isoOf } from '../schemas.ts';
+import { explain } from './explanation.ts';
 
 /** One recipient that has not got a message yet. */
 export const QueueItem = z.object({
@@ -15,6 +17,7 @@ export const QueueItem = z.object({
   queuedAt: z.string(),
   nextAttemptAt: z.string().nullable(),
   lastError: z.string().nullable(),
+  route: z.string().describe('automatic, direct, smarthost, or the route that was chosen for it'),
   lastTls: z.string().nullable(),
   requireTls: z.boolean(),
   explanation: z.string(),
@@ -33,15 +36,16 @@ export function itemOf(row: QueueRow): z.output<typeof QueueItem> {
     queuedAt: isoOf(row.created_at),
     nextAttemptAt: held ? null : isoOf(row.next_at),
     lastError: row.last_text,
+    route: wayOf(row.route),
     lastTls: row.last_tls === '' ? null : row.last_tls,
     requireTls: row.require_tls === 1,
     explanation: explain(row),
   };
 }
 
-function explain(row: QueueRow): string {
-  if (row.state === 1)
-    return `It is held: ${row.held_because ?? 'no reason was given'}. Release it to send it, or cancel it.`;
-  if (row.attempts === 0) return 'It has not been tried yet.';
-  return `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'} so far; the last one was answered: ${row.last_text ?? 'no answer'}. It is tried again by itself.`;
+/** What was chosen for this row alone. */
+function wayOf(route: number | null): string {
+  if (route === null) return 'automatic';
+  if (route === DIRECT) return 'direct';
+  return route === BOX_SMARTHOST ? 'smarthost' : publicId('route', route);
 }

@@ -30,7 +30,7 @@ export const listQueueItems = operation({
       refuse('invalid_arguments', 'The cursor is not one that list_queue gave.', {
         issues: [{ path: 'cursor', message: 'unknown' }],
       });
-    const rows = await call.store.read(listQueue, {
+    const rows = await call.store.scan(listQueue, {
       tenant: call.tenant,
       accounts: await allowedAccounts(call),
       state: state === undefined ? null : state === 'held' ? 'held' : 'due',

@@ -6,7 +6,7 @@ import { htmlText } from '../../../mail/message/html-text.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { LIMITS } from '../../../mail/message/limits.ts';
 import { type Part, unpackParts } from '../../../mail/message/parts.ts';
-import { listQueue, type QueueRow } from '../../../mail/store/queue.ts';
+import { queueRow, type QueueRow } from '../../../mail/store/queue.ts';
 import { rowId } from '../../ids.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
@@ -51,9 +51,9 @@ export const getQueueItem = operation({
 
 async function rowOf(call: Call, id: number): Promise<QueueRow> {
   const accounts = await allowedAccounts(call);
-  const filter = { tenant: call.tenant, accounts, state: null, domain: null };
-  const [row] = await call.store.read(listQueue, { ...filter, after: id - 1, limit: 1 });
-  return row?.id === id ? row : notFound('queue item');
+  const row = await call.store.read(queueRow, { id });
+  const mine = accounts === null || (row?.account_id != null && accounts.includes(row.account_id));
+  return row?.tenant === call.tenant && mine ? row : notFound('queue item');
 }
 
 function messageOf(octets: Buffer, cut: boolean): z.output<typeof Message> {

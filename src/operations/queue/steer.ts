@@ -7,7 +7,13 @@ import { Id } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 
 /** One operation for each thing that a person can do to mail that waits. */
-function steering(what: Steering, title: string, description: string, wrongState: string, hints: Partial<Hints> = {}) {
+function steering(
+  what: Exclude<Steering, 'reroute'>,
+  title: string,
+  description: string,
+  wrongState: string,
+  hints: Partial<Hints> = {},
+) {
   return operation({
     name: `${what}_queue_item`,
     title,

@@ -18,6 +18,11 @@ export const STEERING: Readonly<Record<string, Act>> = {
   retry: steer('retry', 'retried'),
   hold: steer('hold', 'held'),
   cancel: steer('cancel', 'cancelled'),
+  route: acting(
+    'set_queue_route',
+    (fields) => ({ queueId: fields.text('queueId'), route: fields.text('route') }),
+    (_result, visit) => ({ kind: 'done', said: 'rerouted', to: `${visit.base}/queue` }),
+  ),
 };
 
 export const queue: Page = {
@@ -29,6 +34,7 @@ export const queue: Page = {
     released: 'It was released, and is sent now.',
     retried: 'It is tried now.',
     held: 'It is held until you release it.',
+    rerouted: 'It takes the other way; unless it is held it is tried now.',
     cancelled: 'It was taken out of the queue, and is never sent.',
   },
   acts: STEERING,

@@ -1,8 +1,10 @@
+import type { listRoutes } from '../../operations/queue/routes.ts';
 import type { getQueueItem } from '../../operations/queue/read.ts';
+import { hidden, select } from '../forms.ts';
 import { html, type Part } from '../html.ts';
-import type { Page } from '../page.ts';
+import { filledFor, more, type Page, type State } from '../page.ts';
 import { bytes, crumb, facts, head, moment, tag } from '../parts.ts';
-import { type Answer, can, read } from '../visit.ts';
+import { type Answer, can, read, type Visit } from '../visit.ts';
 import { STEERING, steering } from './queue.ts';
 import { storyLink } from './trace.ts';
 
@@ -16,7 +18,8 @@ export const queuedMail: Page = {
   needs: 'get_queue_item',
   done: {},
   acts: STEERING,
-  async show(visit, { params }) {
+  async show(visit, state) {
+    const { params } = state;
     const found = await read<typeof getQueueItem>(visit, 'get_queue_item', { queueId: params['id'] ?? '' });
     if (found === undefined) return undefined;
     const { item, message } = found;
@@ -32,9 +35,32 @@ export const queuedMail: Page = {
         }
         ${message.truncated && html`<p class="small soft">It goes on; this is the beginning.</p>`}
       </section>
-      ${attachments(message.attachments)}`;
+      ${attachments(message.attachments)} ${await otherWay(visit, state, item)}`;
   },
 };
+
+/** The ways that it could take, with the one that it takes now chosen. */
+async function otherWay(visit: Visit, state: State, { queueId, route }: Queued['item']): Promise<Part> {
+  if (!can(visit, 'set_queue_route')) return undefined;
+  const listed = can(visit, 'list_outbound_routes')
+    ? await read<typeof listRoutes>(visit, 'list_outbound_routes', {})
+    : undefined;
+  const choices = [
+    { value: 'automatic', label: 'As the routes say' },
+    { value: 'direct', label: 'Directly to the mail servers of the receiver' },
+    ...(visit.world.settings.smarthost === undefined
+      ? []
+      : [{ value: 'smarthost', label: 'By the smarthost of this server' }]),
+    ...(listed?.routes ?? []).flatMap(({ routeId, host }) =>
+      host === null ? [] : [{ value: routeId, label: `By ${host}` }],
+    ),
+  ];
+  const body = [
+    hidden('queueId', queueId),
+    select({ name: 'route', label: 'Way', choices, value: route }, filledFor(state, 'route')),
+  ];
+  return more(visit, state, 'route', 'Send it another way', 'Send it this way', body);
+}
 
 function envelope({ item, message }: Queued): Part {
   return facts([

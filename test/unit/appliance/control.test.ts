@@ -112,10 +112,10 @@ test('held mail is shown with its reason, and goes when it is released', async (
   expect(queue).toMatchObject([{ to: 'a@remote.example', heldBecause: 'local mode', nextAt: null }, {}]);
   expect(await ask('retry_box_queue', { ids: queue.map((row) => row.id) })).toMatchObject({ kind: 'refused' });
   expect(box.events).toEqual([]);
-  expect(await done('release_box_queue', { ids: 'all' })).toEqual({ changed: 2 });
-  expect(await done('retry_box_queue', { ids: [queue[0]?.id] })).toEqual({ changed: 1 });
+  expect(await done('release_box_queue', { ids: 'all' })).toEqual({ changed: 2, more: false });
+  expect(await done('retry_box_queue', { ids: [queue[0]?.id] })).toEqual({ changed: 1, more: false });
   expect(box.events).toEqual(['queue changed', 'queue changed']);
-  expect(await done('cancel_box_queue', { ids: 'all' })).toEqual({ changed: 2 });
+  expect(await done('cancel_box_queue', { ids: 'all' })).toEqual({ changed: 2, more: false });
   expect(await done('list_box_queue')).toEqual({ queue: [] });
 });
 

@@ -36,6 +36,8 @@ describe('what a verb asks for', () => {
     ['queue retry', ['1', '2'], {}, 'retry_box_queue', { ids: [1, 2] }],
     ['queue release', ['all'], {}, 'release_box_queue', { ids: 'all' }],
     ['queue cancel', ['7'], {}, 'cancel_box_queue', { ids: [7] }],
+    ['queue hold', ['domain:a.test'], {}, 'hold_box_queue', { ids: 'all', domain: 'a.test' }],
+    ['queue route', ['direct', 'message:abc'], {}, 'reroute_box_queue', { ids: 'all', trace: 'abc', route: 'direct' }],
     ['trace', ['abc'], {}, 'trace_box_message', { trace: 'abc' }],
     ['org list', [], {}, 'list_organizations', {}],
     ['org freeze', ['org_2'], {}, 'freeze_organization', { targetOrganizationId: 'org_2' }],
@@ -102,7 +104,7 @@ describe('what a verb asks for', () => {
   test('every verb stands in the table above', () => {
     const words = VERBS.map((one) => one.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(words.length).toBe(21);
+    expect(words.length).toBe(23);
   });
 
   test.each<[string, string[]]>([
@@ -111,6 +113,8 @@ describe('what a verb asks for', () => {
     ['queue retry', []],
     ['queue retry', ['one']],
     ['queue retry', ['1.5']],
+    ['queue hold', ['domain:a.test', '7']],
+    ['queue route', ['direct']],
     ['token add', []],
     ['token add', ['two', 'words']],
     ['service control', ['svc_1']],

@@ -54,6 +54,7 @@ test('local mode', () => {
     allowPrivateNetworks: { all: true, networks: [], places: [] },
     exemptNetworks: [],
     tls: undefined,
+    smarthost: undefined,
     trustProxy: [],
     bootstrap: 'open',
     unclaimedSending: 'open',
@@ -152,6 +153,16 @@ test('networks match addresses', () => {
   ]);
 });
 
+test('a smarthost is a URL, its password in it or in a file', () => {
+  const plain = { host: 'relay.example.com', tls: 'starttls', username: '', use: 'always', passwordFile: undefined };
+  expect(settings({ SMARTHOST: 'smtp://Relay.example.com' }).smarthost).toEqual({ ...plain, port: 587 });
+  const secret = { SMARTHOST: 'smtps://anna%40x.test:p%3Aw%2F@[2001:db8::1]', SMARTHOST_USE: 'failover' };
+  const host = { host: '2001:db8::1', port: 465, tls: 'implicit', username: 'anna@x.test', password: 'p:w/' };
+  expect(settings(secret).smarthost).toEqual({ ...host, use: 'failover', passwordFile: undefined });
+  const file = { SMARTHOST: 'smtp://anna@192.0.2.1:2525', SMARTHOST_PASSWORD_FILE: '/run/secret' };
+  expect(settings(file).smarthost).toMatchObject({ host: '192.0.2.1', port: 2525, passwordFile: '/run/secret' });
+});
+
 test('a terminal gets pretty logs unless told otherwise', () => {
   expect(load({}, [], true)).toMatchObject({ logFormat: 'pretty' });
   expect(load({ LOG_FORMAT: 'json' }, [], true)).toMatchObject({ logFormat: 'json' });
@@ -226,11 +237,24 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     ['BLOB_URL', 's3://bucket'],
     ['ACME_EMAIL', 'me@example.com'],
     ['ACME_DIRECTORY', 'https://acme.example/'],
-    ['SMARTHOST', 'smtp://user:hunter2@relay.example:587'],
   ])('%s, whose part is not there yet', (name, value) => {
     const sentence = problem({ [name]: value });
     expect(sentence).toMatch(/^MAILSTEAD_\w+ is for a part that this version does not have yet: leave it unset/);
     expect(sentence).toContain(`MAILSTEAD_${name} `);
+    expect(sentence).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['no URL', { SMARTHOST: 'relay.example.com hunter2' }],
+    ['another scheme', { SMARTHOST: 'http://user:hunter2@relay.example.com' }],
+    ['a path', { SMARTHOST: 'smtp://user:hunter2@relay.example.com/mail' }],
+    ['a user without a password', { SMARTHOST: 'smtp://hunter2@relay.example.com' }],
+    ['two passwords', { SMARTHOST: 'smtp://user:hunter2@relay.example.com', SMARTHOST_PASSWORD_FILE: '/x' }],
+    ['a password file alone', { SMARTHOST_PASSWORD_FILE: '/x' }],
+    ['a line end in the password', { SMARTHOST: 'smtp://user:hunter2%0d%0aRSET@relay.example.com' }],
+  ])('a smarthost with %s, without its password', (_name, given) => {
+    const sentence = problem(given);
+    expect(sentence).toContain('MAILSTEAD_SMARTHOST');
     expect(sentence).not.toContain('hunter2');
   });
 

@@ -271,3 +271,24 @@ describe('a smarthost that stands by', () => {
     expect(box.queue.results[3]).toMatchObject({ status: '4.4.1', via: 1 });
   });
 });
+
+describe('REQUIRETLS by a smarthost', () => {
+  test('goes on to one that promises it and proves its name, and is no result of TLS-RPT', async () => {
+    trust();
+    await using box = await world();
+    box.server.offers.push('REQUIRETLS');
+    box.queue.add(['you@remote.test'], { way: VIA, requireTls: true });
+    const [result] = await box.queue.recorded(1);
+    expect(result).toMatchObject({ outcome: 'delivered', tls: expect.stringContaining('smarthost') as unknown });
+    expect(result?.tlsResults ?? []).toEqual([]);
+    expect(box.server.lines.findLast((line) => line.includes('MAIL'))).toContain(' REQUIRETLS');
+  });
+
+  test('comes back from one that does not, unlike what is wrong with a setting', async () => {
+    trust();
+    await using box = await world();
+    box.queue.add(['you@remote.test'], { way: VIA, requireTls: true });
+    expect(await box.queue.recorded(1)).toMatchObject([{ outcome: 'failed', status: '5.7.30' }]);
+    expect(box.server.mails).toEqual([]);
+  });
+});

@@ -12,13 +12,13 @@ import {
   stampCredentials,
 } from './store/account.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
-import { announceAgain } from './store/arrival.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { beginAttempts, steerQueue } from './store/queue.ts';
+import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { setSetting } from './store/setting.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
@@ -31,7 +31,6 @@ export function mailParts(): ThreadParts {
       addAppPassword,
       addDomain,
       addSuppression,
-      announceAgain,
       appendMessage,
       beginAttempts,
       copyEntries,
@@ -43,10 +42,13 @@ export function mailParts(): ThreadParts {
       finishAttempts,
       forgetExpunged,
       forgetHistory,
+      forgetNotices,
       removeAppPassword,
       removeMailbox,
       removeSuppression,
       renameMailbox,
+      replayNotice,
+      replayNotices,
       sendScheduled,
       setPassword,
       setQuota,
@@ -56,6 +58,8 @@ export function mailParts(): ThreadParts {
       storeFlags,
       submit,
       subscribeMailbox,
+      tellOfEmail,
+      trimNotices,
       verifyDomain,
     ],
     queries: [imapSearch],

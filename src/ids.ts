@@ -17,6 +17,7 @@ const PREFIX = {
   audit: 'aud',
   queue: 'que',
   sent: 'eml',
+  webhook: 'whk',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

@@ -60,19 +60,20 @@ export const sendScheduled = command(
     const submission = await tx.get<{
       trace: string;
       blob_id: number;
+      tenant: number;
       account_id: number | null;
       sender: string;
       eight_bit: number;
-    }>('SELECT trace, blob_id, account_id, sender, eight_bit FROM submission WHERE id = ?', input.id);
+    }>('SELECT trace, blob_id, tenant, account_id, sender, eight_bit FROM submission WHERE id = ?', input.id);
     if (row === undefined || submission === undefined) return { queued: false };
     const here = JSON.parse(row.here) as Delivery[];
     const elsewhere = JSON.parse(row.elsewhere) as NewQueueRow[];
-    const { trace, account_id: account, sender } = submission;
+    const { trace, tenant, account_id: account, sender } = submission;
     for (const delivery of here) await deliverTo(tx, delivery, submission.blob_id, input.index, stamp);
     const to = [...here.map((one) => one.to), ...elsewhere.map((one) => one.recipient)];
     const local = here.map((one) => one.to);
     const detail = { from: sender, to, size: input.index.size, ...(local.length > 0 && { here: local }) };
-    await note(tx, trace, 'submitted', account, detail, stamp);
+    await note(tx, trace, 'submitted', account, detail, stamp, { tenant, messageId: input.index.messageId });
     await addRows(tx, { submission: input.id, trace, account }, elsewhere, row.hold, stamp);
     const onward = JSON.parse(row.onward) as Onward[];
     const mail = { trace, eightBit: submission.eight_bit === 1, hold: row.hold, index: input.index };

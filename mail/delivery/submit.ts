@@ -63,7 +63,8 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<num
   const to = [...mail.here.map((delivery) => delivery.to), ...mail.elsewhere.map((row) => row.recipient)];
   const here = mail.here.map((delivery) => delivery.to);
   const detail = { from: mail.sender, to, size: mail.index.size, ...(here.length > 0 && { here }) };
-  await note(tx, mail.trace, 'submitted', mail.account, detail, stamp);
+  const about = { tenant: mail.tenant, messageId: mail.index.messageId };
+  await note(tx, mail.trace, 'submitted', mail.account, detail, stamp, about);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return [];

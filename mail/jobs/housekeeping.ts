@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts';
 import { emptyGoneAccount, goneAccounts } from '../store/account-removal.ts';
 import { namedFiles } from '../store/content.ts';
+import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -11,6 +12,8 @@ import {
   KEEP_HISTORY_MS,
 } from '../store/tidy.ts';
 
+/** What a listener that is off can have waiting. */
+const MOST_NOTICES = 100_000;
 const EVERY_MS = 10 * 60_000;
 const SWEEP_EVERY_MS = 24 * 3600_000;
 /** Files this young may belong to a message that is just being accepted. */
@@ -42,6 +45,7 @@ export class Housekeeping implements AsyncDisposable {
     await this.#emptyAccounts();
     await this.#emptyMailboxes();
     await this.#forget();
+    await this.#forgetNotices();
     if (this.#sweptAt === undefined || Date.now() - this.#sweptAt >= SWEEP_EVERY_MS) await this.#sweep();
   }
 
@@ -92,6 +96,14 @@ export class Housekeeping implements AsyncDisposable {
       !this.#closing &&
       (await this.#store.writeSlice(forgetHistory, { before: this.#clock() - KEEP_HISTORY_MS }))
     );
+  }
+
+  async #forgetNotices(): Promise<void> {
+    const before = this.#clock() - KEEP_NOTICES_MS;
+    while (!this.#closing && (await this.#store.writeSlice(forgetNotices, { before })));
+    for (const listener of await this.#store.read(listenersOff, undefined)) {
+      while (!this.#closing && (await this.#store.writeSlice(trimNotices, { listener, keep: MOST_NOTICES })));
+    }
   }
 
   async #sweep(): Promise<void> {

@@ -1,4 +1,5 @@
 import { query, type Stamp, type Write } from './engine/types.ts';
+import { noteHappening } from './listener.ts';
 
 /** What can happen to a message, in the order in which it can. */
 export type JournalEvent =
@@ -13,9 +14,19 @@ export type JournalEvent =
   | 'deferred'
   | 'delivered'
   | 'failed'
-  | 'bounced';
+  | 'bounced'
+  | 'complained'
+  | 'suppressed';
 
-/** Writes one line of a message's story. Part of the transaction that it tells of. */
+/** What a line belongs to beside an account. */
+export interface About {
+  /** Whose line it is when no account says it. */
+  tenant?: number;
+  /** Its Message-ID with angle brackets, '' when it has none. */
+  messageId?: string;
+}
+
+/** Writes one line of a message's story, and has those told who listen. Part of the transaction that it tells of. */
 export async function note(
   tx: Write,
   trace: string,
@@ -23,15 +34,18 @@ export async function note(
   account: number | null,
   detail: Record<string, string | number | readonly string[]>,
   stamp: Stamp,
+  { tenant, messageId = '' }: About = {},
 ): Promise<void> {
+  const whole = messageId === '' ? detail : { ...detail, id: messageId };
   await tx.run(
     'INSERT INTO journal (at, trace, event, account_id, detail) VALUES (?, ?, ?, ?, ?)',
     stamp.now,
     trace,
     event,
     account,
-    JSON.stringify(detail),
+    JSON.stringify(whole),
   );
+  await noteHappening(tx, { event, trace, account, tenant, detail: whole }, stamp);
 }
 
 export interface JournalLine {

@@ -8,6 +8,7 @@ const files = [
   '0004-address.sql',
   '0005-allowance.sql',
   '0006-later.sql',
+  '0012-events.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -277,8 +277,9 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     end.tls,
     end.id,
   );
-  const { host, status, text } = end;
-  await note(tx, row.trace, end.outcome, row.account_id, { to: row.recipient, host, status, text }, stamp);
+  const { host, code, status, text } = end;
+  const told = { to: row.recipient, host, code, status, text };
+  await note(tx, row.trace, end.outcome, row.account_id, told, stamp, { tenant: row.tenant });
   if (end.outcome === 'deferred') {
     await tx.run(
       'UPDATE queue SET next_at = ?, last_status = ?, last_text = ? WHERE id = ?',

@@ -68,6 +68,8 @@ async function useEverything(organizationId: string): Promise<Things> {
     'a signing secret',
     String((await call('set_email_inbound_webhook', { mailboxId, url }))['signingSecret']).slice(6),
   );
+  const hook = await call('create_webhook', { url });
+  seen.add('a signing secret of the organization', String(hook['signingSecret']).slice(6));
   const key = await call('create_email_api_key', { name: 'sender' });
   seen.add('an API key', key['secret']);
   const agent = await call('create_agent_token', { name: 'agent', actions: ['read'] });
@@ -110,6 +112,7 @@ async function useEverything(organizationId: string): Promise<Things> {
     address: 'anna@secretive.test',
     apiKeyId: idOf(key, 'key'),
     forwarderId: idOf(await call('set_email_forwarder', forward), 'forwarder'),
+    webhookId: idOf(hook, 'webhook'),
     queueId,
     heldId: queueId,
     appPasswordId: idOf(app, 'appPassword'),

@@ -26,6 +26,8 @@ export interface Things {
   serviceId: string;
   apiKeyId: string;
   forwarderId: string;
+  /** Of the organization. */
+  webhookId: string;
   sourceAddress: string;
   destinationAddress: string;
   /** One row that waits and one that is held. */
@@ -198,6 +200,7 @@ async function makeThings(
     apiKeyId: await get('create_email_api_key', { projectId, name: `${word} key`, allowedDomains: [domain] }, 'key'),
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),
     ...forward,
+    webhookId: await get('create_webhook', { projectId, url: `https://hooks.example.net/${word}/sent` }, 'webhook'),
     ...(await queueRows(world, whole.organizationId, mailboxId, word)),
     appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
     tokenId: await get('create_agent_token', tokenArgs, 'token'),

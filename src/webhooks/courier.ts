@@ -120,7 +120,7 @@ export class Courier implements AsyncDisposable {
       const known = [...this.#busy.keys(), ...this.#waiting.map((one) => one.listener)];
       const limit = MOST_WAITING - this.#waiting.length;
       const due = limit <= 0 ? [] : await store.read(dueHooks, { now: clock(), not: known, limit });
-      this.#waiting.push(...due.map((one) => ({ ...one, host: new URL(one.url).host })));
+      this.#waiting.push(...due.map((one) => ({ ...one, host: URL.parse(one.url)?.host ?? one.url })));
       this.#begin();
       const next = await store.read(nextNotice, { not: [...known, ...due.map((one) => one.listener)] });
       return next === undefined ? LONGEST_SLEEP_MS : Math.min(LONGEST_SLEEP_MS, Math.max(200, next - clock()));

@@ -31,6 +31,8 @@ export interface TellerOptions {
   random?: () => number;
   baseUrl: () => string;
   version: string;
+  /** What connects; a test has one that does not. */
+  poster?: Pick<Poster, 'post'> & Disposable;
 }
 
 /** How one notice was told. */
@@ -46,13 +48,14 @@ export interface Told {
 /** Tells one receiver of one notice. */
 export class Teller {
   readonly #options: TellerOptions;
-  readonly #poster = new Poster();
+  readonly #poster: Pick<Poster, 'post'> & Disposable;
   readonly #large = new Turnstile(MOST_LARGE);
   readonly #running = new Set<AbortController>();
   #hurried = false;
 
   constructor(options: TellerOptions) {
     this.#options = options;
+    this.#poster = options.poster ?? new Poster();
   }
 
   /**

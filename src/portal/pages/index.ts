@@ -15,6 +15,8 @@ import { queuedMail } from './queued-mail.ts';
 import { services } from './services.ts';
 import { settings } from './settings.ts';
 import { tokens } from './tokens.ts';
+import { webhook } from './webhook.ts';
+import { webhooks } from './webhooks.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -28,6 +30,8 @@ export const PAGES: readonly Page[] = [
   queuedMail,
   tokens,
   apiKeys,
+  webhooks,
+  webhook,
   services,
   service,
   members,

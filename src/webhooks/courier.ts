@@ -1,5 +1,6 @@
 import type { Log, Meter } from '../../mail/log.ts';
 import { dueNotices, type Notice } from '../../mail/store/notice.ts';
+import { forgetWebhookAttempts } from './commands.ts';
 import { newsOf } from './news.ts';
 import { type DueHook, dueHooks, nextNotice } from './queries.ts';
 import { Recorder } from './recorder.ts';
@@ -16,6 +17,9 @@ const TURN_MS = 100;
 const LONGEST_SLEEP_MS = 30_000;
 const PAUSE_MS = 5_000;
 const SOON_MS = 25;
+const FORGET_EVERY_MS = 3_600_000;
+/** How long attempts are remembered. */
+const KEEP_ATTEMPTS_MS = 30 * 24 * 3_600_000;
 /** How long receivers may still answer when this closes. */
 const PARTING_MS = 2_000;
 
@@ -45,6 +49,7 @@ export class Courier implements AsyncDisposable {
   /** Those that are due and wait for a slot, in order. */
   #waiting: Waiting[] = [];
   readonly #stopListening: () => void;
+  readonly #forgetting: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
@@ -57,7 +62,19 @@ export class Courier implements AsyncDisposable {
     this.#teller = new Teller(options);
     this.#recorder = new Recorder(options.store, options.log, options.queued);
     this.#stopListening = options.store.onWakeUp(() => this.#lookSoon());
+    this.#forgetting = setInterval(() => void this.forget(), FORGET_EVERY_MS).unref();
     this.look();
+  }
+
+  /** Forgets attempts of long ago, in slices. */
+  async forget(): Promise<void> {
+    const { store, clock, log } = this.#options;
+    try {
+      const before = clock() - KEEP_ATTEMPTS_MS;
+      while (!this.#closing && (await store.writeSlice(forgetWebhookAttempts, { before })));
+    } catch (error) {
+      log.warn({ err: error }, 'old attempts at webhooks could not be forgotten, it goes on in an hour');
+    }
   }
 
   /** Looks for what is due. Calls that come while it looks are one more look. */
@@ -84,6 +101,7 @@ export class Courier implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     this.#stopListening();
+    clearInterval(this.#forgetting);
     this.#waiting = [];
     clearTimeout(this.#timer);
     clearTimeout(this.#soon);

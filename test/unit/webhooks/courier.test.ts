@@ -110,6 +110,19 @@ test('a webhook is told in order, one at a time, also when more comes meanwhile'
   expect(most).toBe(1);
 });
 
+test('attempts are forgotten after 30 days', async () => {
+  const account = await hooks.mailbox('one');
+  await hooks.arrive(account, 'old');
+  await using courier = new Courier(hooks.options());
+  await expect.poll(() => attempts(account), patience).toHaveLength(1);
+  hooks.clock.now += 29 * 24 * 3_600_000;
+  await courier.forget();
+  expect(await attempts(account)).toHaveLength(1);
+  hooks.clock.now += 2 * 24 * 3_600_000;
+  await courier.forget();
+  expect(await attempts(account)).toEqual([]);
+});
+
 test('ten of a host at the same time, and no more', async () => {
   let inside = 0;
   let most = 0;

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
+import { finishAttempts } from '../../mail/relay/store-queue.ts';
+import { addBlob } from '../../mail/store/blob.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { note } from '../../mail/store/journal.ts';
 import { listen, noteArrival, turnListener, unlisten } from '../../mail/store/listener.ts';
@@ -15,6 +17,7 @@ import {
   replayNotices,
   trimNotices,
 } from '../../mail/store/notice.ts';
+import { enqueue } from '../../mail/store/queue.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const hear = command(
@@ -40,6 +43,12 @@ const happen = command(
     await note(tx, 'trace', input.event, input.account, detail, stamp, about);
   },
 );
+const leave = command('test-leave', async (tx, { tenant }: { tenant: number }, stamp): Promise<number[]> => {
+  const blob = await addBlob(tx, { data: new Uint8Array(1) });
+  const envelope = { trace: 'leaving', tenant, account: null, blob, sender: 'a@box.test', smtputf8: false };
+  const row = { recipient: 'x@y.example', domain: 'y.example', notify: '', orcpt: '' };
+  return enqueue(tx, { ...envelope, eightBit: false, ret: '', envid: '', signAs: [], size: 1 }, [row], null, stamp);
+});
 const end = command('test-end', (tx, input: { id: number; end: NoticeEnd }, stamp) => endNotice(tx, input, stamp));
 
 let box: TestStore;
@@ -48,7 +57,7 @@ let listener: number;
 
 beforeEach(async () => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, hear, silence, turn, arrive, happen, end] });
+  box = await testStore({ ...parts, commands: [...parts.commands, hear, silence, turn, arrive, happen, leave, end] });
   ({ account } = await testAccount(box.store, 'one'));
   listener = await box.store.write(hear, { tenant: 1, account, events: ['received'] });
 });
@@ -146,6 +155,22 @@ test('a tenant hears of its own mail, and of the events it asked for', async () 
   expect((await due(few)).map((one) => one.event)).toEqual(['failed']);
   expect(await due(foreign)).toEqual([]);
   expect(await due()).toEqual([]);
+});
+
+test('how an attempt at a recipient elsewhere ended is told in the commit that writes it down', async () => {
+  const mine = await box.store.write(hear, { tenant: 1, account: null, events: ['deferred', 'failed'] });
+  const [row = 0] = await box.store.write(leave, { tenant: 1 });
+  const at = box.clock.now;
+  const how = { host: 'mx.example', ip: '192.0.2.1', tls: '', at, nextAt: at + 1 };
+  const later = { id: row, outcome: 'deferred', code: 451, status: '4.7.1', text: 'Greylisted', ...how } as const;
+  const never = { id: row, outcome: 'failed', code: 550, status: '5.1.1', text: 'No such user', ...how } as const;
+  for (const one of [later, never]) {
+    await box.store.write(finishAttempts, { ends: [one], bounces: [], fallbacks: [] });
+  }
+  expect((await due(mine)).map(({ event, trace, detail }) => [event, trace, detail])).toEqual([
+    ['deferred', 'leaving', { to: 'x@y.example', host: 'mx.example', code: 451, status: '4.7.1', text: 'Greylisted' }],
+    ['failed', 'leaving', { to: 'x@y.example', host: 'mx.example', code: 550, status: '5.1.1', text: 'No such user' }],
+  ]);
 });
 
 test('while it is off everything waits, in order; too much and too old goes', async () => {

@@ -6,13 +6,13 @@ import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
-import { announceAgain } from './store/arrival.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
+import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
@@ -30,7 +30,6 @@ export function mailParts(): ThreadParts {
       addAppPassword,
       addDomain,
       addSuppression,
-      announceAgain,
       appendMessage,
       beginAttempts,
       copyEntries,
@@ -43,6 +42,7 @@ export function mailParts(): ThreadParts {
       forgetDeparted,
       forgetExpunged,
       forgetHistory,
+      forgetNotices,
       forgetStsPolicies,
       forgetTlsResults,
       keepStsPolicy,
@@ -53,6 +53,8 @@ export function mailParts(): ThreadParts {
       removeOutboundRoute,
       removeSuppression,
       renameMailbox,
+      replayNotice,
+      replayNotices,
       sendScheduled,
       setOutboundRoute,
       setPassword,
@@ -63,6 +65,8 @@ export function mailParts(): ThreadParts {
       storeFlags,
       submit,
       subscribeMailbox,
+      tellOfEmail,
+      trimNotices,
       useStsPolicy,
       verifyDomain,
     ],

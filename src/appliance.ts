@@ -143,7 +143,9 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   );
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
-  stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version() }));
+  stack.use(
+    new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued: () => inside.queue.changed() }),
+  );
   stack.use(world.runner);
   await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));

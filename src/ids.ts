@@ -18,6 +18,7 @@ const PREFIX = {
   queue: 'que',
   route: 'rte',
   sent: 'eml',
+  webhook: 'whk',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

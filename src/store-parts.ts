@@ -11,6 +11,7 @@ import { freezeOrganization, renameOrganization, seedOperator } from './organiza
 import { removeOrganization } from './organizations/removal-commands.ts';
 import { PEOPLE } from './people/parts-commands.ts';
 import { SENDING } from './sending/parts-commands.ts';
+import { inboundWebhookBody } from './webhooks/inbound-queries.ts';
 import { SERVICES } from './services/parts-commands.ts';
 import { UNSUBSCRIBE } from './unsubscribe/parts-commands.ts';
 import { addFirstToken } from './tokens/first-token-commands.ts';
@@ -41,7 +42,7 @@ export function storeParts(): ThreadParts {
   ];
   return {
     commands: [...commands, auditedCommand(commands)],
-    queries: [...mail.queries, brokenAudit],
+    queries: [...mail.queries, brokenAudit, inboundWebhookBody],
     migrations: [...mail.migrations, ...applianceMigrations()],
   };
 }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { arc } from 'mailauth/lib/arc/index.js';
 import type { DKIMResult, DKIMVerifyResult, DMARCResult, DNSResolver } from 'mailauth';
 import type { arc } from 'mailauth/lib/arc/index.js';
 import type { Asker } from './asker.ts';

@@ -1,10 +1,10 @@
 import type { MessageIndex } from '../message/index-types.ts';
-import { noteArrival } from '../store/arrival.ts';
 import { addBlob } from '../store/blob.ts';
 import { countCopy, isSpent } from '../store/forwarder.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
+import { noteArrival } from '../store/listener.ts';
 import { enqueue } from '../store/queue.ts';
 import type { Onward } from './forward.ts';
 import { type TakenReport, takeReport } from './report.ts';
@@ -144,13 +144,15 @@ export async function deliverTo(
   index: MessageIndex,
   stamp: Stamp,
 ): Promise<number> {
-  const inbox = await tx.get<{ id: number; announce: number }>(
-    `SELECT m.id, a.announce FROM mailbox m JOIN account a ON a.id = m.account_id WHERE m.account_id = ? AND m.role = 'inbox'`,
+  const inbox = await tx.get<{ id: number; listener: number | null }>(
+    `SELECT m.id, l.id AS listener FROM mailbox m LEFT JOIN listener l ON l.account_id = m.account_id
+     WHERE m.account_id = ? AND m.role = 'inbox'`,
     account,
   );
   if (inbox === undefined) throw new Error(`account ${account} has no inbox`);
   const email = await addEmail(tx, { account, blob, index, trace, receivedAt: stamp.now });
   await addEntry(tx, inbox.id, email, { bits: 0, kw: [] }, stamp);
-  if (inbox.announce === 1 && quiet !== true) await noteArrival(tx, account, email.id, stamp);
+  const { listener } = inbox;
+  if (listener !== null && quiet !== true) await noteArrival(tx, { listener, account, email: email.id }, stamp);
   return email.id;
 }

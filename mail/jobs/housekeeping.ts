@@ -2,6 +2,7 @@ import type { Log } from '../log.ts';
 import { emptyGoneAccount, goneAccounts } from '../store/account-removal.ts';
 import { namedFiles } from '../store/content.ts';
 import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
+import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -14,6 +15,8 @@ import {
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
 
+/** What a listener that is off can have waiting. */
+const MOST_NOTICES = 100_000;
 const EVERY_MS = 10 * 60_000;
 const SWEEP_EVERY_MS = 24 * 3600_000;
 /** Files this young may belong to a message that is just being accepted. */
@@ -45,6 +48,7 @@ export class Housekeeping implements AsyncDisposable {
     await this.#emptyAccounts();
     await this.#emptyMailboxes();
     await this.#forget();
+    await this.#forgetNotices();
     if (this.#sweptAt === undefined || Date.now() - this.#sweptAt >= SWEEP_EVERY_MS) await this.#sweep();
   }
 
@@ -101,6 +105,14 @@ export class Housekeeping implements AsyncDisposable {
     );
     for (const forget of [forgetStsPolicies, forgetTlsResults])
       while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
+  }
+
+  async #forgetNotices(): Promise<void> {
+    const before = this.#clock() - KEEP_NOTICES_MS;
+    while (!this.#closing && (await this.#store.writeSlice(forgetNotices, { before })));
+    for (const listener of await this.#store.read(listenersOff, undefined)) {
+      while (!this.#closing && (await this.#store.writeSlice(trimNotices, { listener, keep: MOST_NOTICES })));
+    }
   }
 
   async #sweep(): Promise<void> {

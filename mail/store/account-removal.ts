@@ -1,4 +1,5 @@
 import { command, query, type Write } from './engine/types.ts';
+import { unlisten } from './listener.ts';
 import { collectBlob } from './tidy.ts';
 
 /** Rows of one slice. */
@@ -25,8 +26,13 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
   );
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
-  await tx.run('DELETE FROM arrival WHERE account_id = ?', input.account);
+  await silence(tx, input.account);
   return true;
+}
+
+async function silence(tx: Write, account: number): Promise<void> {
+  const row = await tx.get<{ id: number }>('SELECT id FROM listener WHERE account_id = ?', account);
+  if (row !== undefined) await unlisten(tx, row.id);
 }
 
 /** Accounts that are gone and still hold something. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { textKey } from '../message/address.ts';
 import { query, type Stamp, type Write } from './engine/types.ts';
+import { noteHappening } from './listener.ts';
 
 /** What can happen to a message, in the order in which it can. */
 export type JournalEvent =
@@ -41,7 +42,7 @@ export interface About {
   messageId?: string;
 }
 
-/** Writes one line of a message's story. Part of the transaction that it tells of. */
+/** Writes one line of a message's story, and has those told who listen. Part of the transaction that it tells of. */
 export async function note(
   tx: Write,
   trace: string,
@@ -51,6 +52,7 @@ export async function note(
   stamp: Stamp,
   { tenant, messageId }: About = {},
 ): Promise<void> {
+  const whole = messageId === undefined || messageId === '' ? detail : { ...detail, id: messageId };
   const { id } = await tx.run(
     `INSERT INTO journal (at, trace, event, account_id, detail, tenant)
      VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, (SELECT tenant FROM account WHERE id = ?4),
@@ -59,16 +61,20 @@ export async function note(
     trace,
     event,
     account,
-    JSON.stringify(messageId === undefined || messageId === '' ? detail : { ...detail, id: messageId }),
+    JSON.stringify(whole),
     tenant ?? null,
   );
-  if (messageId === undefined) return;
+  if (messageId !== undefined) await addKeys(tx, id, keysOf(messageId, detail));
+  await noteHappening(tx, { event, trace, account, tenant, detail: whole }, stamp);
+}
+
+async function addKeys(tx: Write, line: number, keys: ReadonlySet<number>): Promise<void> {
   await tx.run(
     `INSERT INTO journal_key (tenant, key, at, account_id, trace)
      SELECT j.tenant, k.value, j.at, j.account_id, j.trace FROM journal j, json_each(?) k
      WHERE j.id = ? AND j.tenant IS NOT NULL`,
-    JSON.stringify([...keysOf(messageId, detail)]),
-    id,
+    JSON.stringify([...keys]),
+    line,
   );
 }
 

@@ -13,6 +13,7 @@ const files = [
   '0009-routes.sql',
   '0010-reports.sql',
   '0011-gate.sql',
+  '0012-events.sql',
   '0013-trace.sql',
 ];
 

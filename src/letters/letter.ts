@@ -12,7 +12,9 @@ import type { World } from '../operations/world.ts';
 export const BOX = 0;
 
 /** What a letter is made with. */
-export type Post = Pick<World, 'store' | 'clock' | 'settings' | 'secrets' | 'hold'>;
+export type Post = Pick<World, 'store' | 'clock' | 'secrets' | 'hold'> & {
+  settings: Pick<World['settings'], 'hostname'>;
+};
 
 export interface BoxLetter {
   to: Address;

@@ -76,8 +76,8 @@ export const deleteMailbox = command(
 );
 
 const HANGING = [
+  `DELETE FROM webhook_delivery WHERE listener_id IN (SELECT listener_id FROM webhook WHERE account_id = ?)`,
   'DELETE FROM webhook WHERE account_id = ?',
-  'DELETE FROM webhook_delivery WHERE account_id = ?',
   'DELETE FROM member_mailbox WHERE account_id = ?',
   'DELETE FROM mailbox_setup WHERE account_id = ?',
 ];

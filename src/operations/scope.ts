@@ -4,6 +4,7 @@ import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/s
 import { rowId, publicId } from '../ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
 import { accountsInProject, domainSetup, mailboxSetup } from '../accounts/setup.ts';
+import { findWebhook, type Webhook, webhookOfOrganization } from '../sending/webhook-queries.ts';
 import { findService, type Service } from '../services/queries.ts';
 import type { Caller } from './caller.ts';
 import type { Call } from './operation.ts';
@@ -133,6 +134,32 @@ export async function allowedAccounts(call: Call): Promise<number[] | null> {
   if (project === null) return mailboxes === null ? null : [...mailboxes];
   const inProject = await call.store.read(accountsInProject, { tenant: call.tenant, project });
   return mailboxes === null ? inProject : inProject.filter((id) => mailboxes.includes(id));
+}
+
+/** The webhook that is meant: of the organization by its id, else of the mailbox that is named. */
+export async function webhookOf(
+  call: Call,
+  {
+    webhookId,
+    ...which
+  }: { webhookId?: string | undefined; mailboxId?: string | undefined; address?: string | undefined },
+): Promise<Webhook> {
+  if (webhookId === undefined) {
+    const mailbox = await mailboxOf(call, which);
+    const hook = await call.store.read(findWebhook, { account: mailbox.id });
+    if (hook !== undefined) return hook;
+    return refuse('conflict', 'This mailbox has no webhook: set one with set_email_inbound_webhook.', {
+      resource: 'webhook',
+    });
+  }
+  const id = rowId('webhook', webhookId);
+  const find = { organization: call.tenant, id: id ?? 0 };
+  const hook = await call.store.read(webhookOfOrganization, find);
+  if (hook === undefined) return notFound('webhook');
+  withinProject(call, hook.project);
+  const { service, mailboxes } = call.caller;
+  if (service !== null || mailboxes !== null) outOfScope(call.caller);
+  return hook;
 }
 
 /** The service that is meant; only one of this organization and within the token's limits. */

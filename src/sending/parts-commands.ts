@@ -1,17 +1,21 @@
 import type { Command } from '../../mail/store/engine/types.ts';
-import { endWebhookAttempt } from '../webhooks/commands.ts';
+import { endWebhookAttempts, forgetWebhookAttempts } from '../webhooks/commands.ts';
 import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
 import { cancelSent, sendEmail } from './sent-commands.ts';
-import { removeWebhook, setWebhook } from './webhook-commands.ts';
+import { addWebhook, changeWebhook, dropWebhook, removeWebhook, setWebhook, testWebhook } from './webhook-commands.ts';
 
 /** What this area writes. */
 export const SENDING: readonly Command<never, unknown>[] = [
   addApiKey,
+  addWebhook,
   cancelSent,
+  changeWebhook,
   confirmForward,
-  endWebhookAttempt,
+  dropWebhook,
+  endWebhookAttempts,
+  forgetWebhookAttempts,
   removeForwarder,
   removeWebhook,
   revokeApiKey,
@@ -19,4 +23,5 @@ export const SENDING: readonly Command<never, unknown>[] = [
   setForwardPolicy,
   setForwarder,
   setWebhook,
+  testWebhook,
 ];

@@ -3,6 +3,7 @@ import { type Outgoing, send } from '../../mail/delivery/submit.ts';
 import { textKey } from '../../mail/message/address.ts';
 import { type Allowance, type OverAllowance, takeAllowance } from '../../mail/store/allowance.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { note } from '../../mail/store/journal.ts';
 import { suppressed } from '../../mail/store/suppression.ts';
 
 const KEY_MS = 24 * 3_600_000;
@@ -108,6 +109,9 @@ async function record(
   ];
   const queued = sendAt === null ? (await send(tx, outgoing, stamp)).queued : false;
   if (sendAt !== null) await schedule(tx, outgoing, { until: sendAt, heldBecause: null, spares: true }, stamp);
+  for (const { address: to, reason: because } of blocked) {
+    await note(tx, outgoing.trace, 'suppressed', null, { to, because }, stamp, { tenant: organization });
+  }
   const { id } = await tx.run(
     `INSERT INTO sent_email (organization_id, credential, trace, message_id, sender, recipients, subject, tags,
        created_at, scheduled_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -45,8 +45,8 @@ export const toldOfEmail = query('told-of-email', async (rx, input: { account: n
 /** A message that a webhook has not been told of: when it is tried next, or when that was given up; ms UTC. */
 export const untoldEmail = query('untold-email', (rx, input: { account: number; email: number }) =>
   rx.get<{ attempts: number; nextAt: number; deadAt: number | null }>(
-    `SELECT attempts, next_at AS nextAt, dead_at AS deadAt FROM arrival WHERE email_id = ? AND account_id = ?
-     ORDER BY id DESC LIMIT 1`,
+    `SELECT attempts, next_at AS nextAt, CASE state WHEN 3 THEN next_at END AS deadAt FROM notice
+     WHERE email_id = ? AND account_id = ? AND state <> 2 ORDER BY id DESC LIMIT 1`,
     input.email,
     input.account,
   ),

@@ -1,102 +1,129 @@
-import { endArrival } from '../../mail/store/arrival.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { turnListener } from '../../mail/store/listener.ts';
+import { endNotice, type NoticeEnd } from '../../mail/store/notice.ts';
 
-/** Attempts that are remembered for a mailbox. */
+/** Attempts that are remembered for a webhook. */
 const KEPT = 500;
+/** A webhook that fails for so long is disabled. */
+export const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
 
+/** What is remembered of one attempt. */
 export interface Attempt {
-  account: number;
-  arrival: number;
-  email: number;
+  listener: number;
+  account: number | null;
+  event: string;
+  email: number | null;
+  trace: string;
   url: string;
   /** HTTP; null: no answer. */
   status: number | null;
   problem: string | null;
+  request: string;
   response: string;
   durationMs: number;
 }
 
-export type AttemptEnd = { kind: 'told' } | { kind: 'later'; at: number } | { kind: 'dead' };
+export interface EndedAttempt {
+  notice: number;
+  end: NoticeEnd;
+  /** Null: nothing was tried, as this webhook does not hear of it. */
+  attempt: Attempt | null;
+}
 
-/** How an attempt ended, and what becomes of its arrival, in one commit. */
-export const endWebhookAttempt = command(
-  'end-webhook-attempt',
-  async (tx, input: { attempt: Attempt; end: AttemptEnd }, stamp): Promise<void> => {
-    const { attempt, end } = input;
-    await endArrival(tx, { id: attempt.arrival, end }, stamp);
-    await tx.run(
-      `UPDATE webhook SET last_delivery_at = ?, last_status = ?, failures = CASE WHEN ? THEN 0 ELSE failures + 1 END
-       WHERE account_id = ?`,
-      stamp.now,
-      attempt.status,
-      Number(end.kind === 'told'),
-      attempt.account,
-    );
-    const { id } = await tx.run(
-      `INSERT INTO webhook_delivery (account_id, arrival_id, email_id, at, url, status, problem, response, duration_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      attempt.account,
-      attempt.arrival,
-      attempt.email,
-      stamp.now,
-      attempt.url,
-      attempt.status,
-      attempt.problem,
-      attempt.response,
-      attempt.durationMs,
-    );
-    if (id % 50 === 0) {
-      await tx.run(
-        `DELETE FROM webhook_delivery WHERE account_id = ?1 AND id <= (SELECT id FROM webhook_delivery
-           WHERE account_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
-        attempt.account,
-        KEPT,
-      );
+/** A letter to who owns a webhook: something was given up, or it was disabled. Goes once, with what it tells of. */
+export interface WebhookNews {
+  listener: number;
+  kind: 'dead' | 'disabled';
+  letters: readonly Outgoing[];
+}
+
+/** How attempts ended and what becomes of their notices, in one commit. Answers whether letters were queued. */
+export const endWebhookAttempts = command(
+  'end-webhook-attempts',
+  async (
+    tx,
+    input: { ended: readonly EndedAttempt[]; news: readonly WebhookNews[] },
+    stamp,
+  ): Promise<{ queued: boolean }> => {
+    for (const { notice, end, attempt } of input.ended) {
+      await endNotice(tx, { id: notice, end }, stamp);
+      if (attempt !== null) await remember(tx, notice, end, attempt, stamp);
     }
+    let queued = false;
+    for (const news of input.news) queued = (await tellOwner(tx, news, stamp)) || queued;
+    return { queued };
   },
 );
 
-export interface Target {
-  url: string;
-  /** Sealed. */
-  secret: Uint8Array;
-  /** Of the mailbox. */
-  address: string;
-  organization: number;
+async function remember(tx: Write, notice: number, end: NoticeEnd, attempt: Attempt, { now }: Stamp): Promise<void> {
+  const told = Number(end.kind === 'told');
+  const { changes } = await tx.run(
+    `UPDATE webhook SET last_delivery_at = ?1, last_status = ?2,
+       failures = CASE ?3 WHEN 1 THEN 0 ELSE failures + 1 END,
+       failing_since = CASE ?3 WHEN 1 THEN NULL ELSE coalesce(failing_since, ?1) END,
+       told_dead_at = CASE ?3 WHEN 1 THEN NULL ELSE told_dead_at END WHERE listener_id = ?4`,
+    now,
+    attempt.status,
+    told,
+    attempt.listener,
+  );
+  // It was removed while it was told: nothing of it stays.
+  if (changes === 0) return;
+  const { id } = await tx.run(
+    `INSERT INTO webhook_delivery (listener_id, account_id, notice_id, event, email_id, trace, at, url, outcome, status,
+       problem, request, response, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    attempt.listener,
+    attempt.account,
+    notice,
+    attempt.event,
+    attempt.email,
+    attempt.trace,
+    now,
+    attempt.url,
+    end.kind,
+    attempt.status,
+    attempt.problem,
+    attempt.request,
+    attempt.response,
+    attempt.durationMs,
+  );
+  if (id % 50 === 0) await forgetOld(tx, attempt.listener);
 }
 
-/** Where arrivals of an account are announced; undefined when nowhere. */
-export const webhookTarget = query(
-  'webhook-target',
-  (rx, input: { account: number }): Promise<(Target & Record<string, string | number | Uint8Array>) | undefined> =>
-    rx.get(
-      `SELECT w.url, w.secret, a.address, w.organization_id AS organization FROM webhook w JOIN account a ON a.id = w.account_id
-       WHERE w.account_id = ? AND w.enabled = 1`,
-      input.account,
-    ),
-);
-
-export interface DeliveryLine extends Record<string, string | number | null> {
-  id: number;
-  arrival: number;
-  email: number;
-  at: number;
-  url: string;
-  status: number | null;
-  problem: string | null;
-  response: string;
-  durationMs: number;
+async function forgetOld(tx: Write, listener: number): Promise<void> {
+  await tx.run(
+    `DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM webhook_delivery WHERE listener_id = ?1 AND id <=
+       (SELECT id FROM webhook_delivery WHERE listener_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) LIMIT 200)`,
+    listener,
+    KEPT,
+  );
 }
 
-/** Attempts of a mailbox's webhook, newest first, before `before`. */
-export const listWebhookAttempts = query(
-  'list-webhook-attempts',
-  (rx, input: { account: number; before: number; limit: number }): Promise<DeliveryLine[]> =>
-    rx.all<DeliveryLine>(
-      `SELECT id, arrival_id AS arrival, email_id AS email, at, url, status, problem, response, duration_ms AS durationMs
-       FROM webhook_delivery WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
-      input.account,
+/** Attempts of long ago go, a slice at a time; answers whether there may be more. */
+export const forgetWebhookAttempts = command(
+  'forget-webhook-attempts',
+  async (tx, input: { before: number }): Promise<boolean> => {
+    const { changes } = await tx.run(
+      `DELETE FROM webhook_delivery WHERE id IN
+         (SELECT id FROM (SELECT id, at FROM webhook_delivery ORDER BY id LIMIT 400) WHERE at < ?)`,
       input.before,
-      input.limit,
-    ),
+    );
+    return changes === 400;
+  },
 );
+
+async function tellOwner(tx: Write, { listener, kind, letters }: WebhookNews, stamp: Stamp): Promise<boolean> {
+  const { changes } = await tx.run(
+    kind === 'dead'
+      ? 'UPDATE webhook SET told_dead_at = ? WHERE listener_id = ? AND told_dead_at IS NULL'
+      : 'UPDATE webhook SET disabled_at = ? WHERE listener_id = ? AND disabled_at IS NULL AND failing_since IS NOT NULL',
+    stamp.now,
+    listener,
+  );
+  if (changes === 0) return false;
+  if (kind === 'disabled') await turnListener(tx, listener, false, stamp);
+  let queued = false;
+  for (const letter of letters) queued = (await send(tx, letter, stamp)).queued || queued;
+  return queued;
+}

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { partBytes, readMessage } from '../../mail/message/readable.ts';
 import type { Part } from '../../mail/message/parts.ts';
+import { partBytes, readMessage } from '../../mail/message/readable.ts';
 import type { StoredMessage } from '../../mail/store/arrival.ts';
-import { attachmentUrl, type LinkMaker } from './attachment-link.ts';
+import { attachmentUrl, type LinkMaker, WHOLE } from './attachment-link.ts';
 
-/** Larger texts are cut, so that a receiver with common limits takes the rest. */
+/** Octets of a body at most: what a receiver with common limits takes. */
 const LARGEST = 5 * 1024 * 1024;
-const LONGEST_TEXT = 2 * 1024 * 1024;
+/** Characters of a header field. With the longest fields and the most attachments, half the room is left for text. */
+const LONGEST_FIELD = 64 * 1024;
 
 export interface InboundEvent {
   type: 'email.inbound';
@@ -22,6 +23,8 @@ export interface InboundEvent {
     receivedAt: string;
     attachments: AttachmentElement[];
   };
+  /** Only there when fields of `message` were cut, and says which; `url` has the whole message for 24 hours. */
+  truncated?: { fields: string[]; url: string };
 }
 
 export interface AttachmentElement {
@@ -36,7 +39,7 @@ export interface AttachmentElement {
   url: string;
 }
 
-/** The body of `email.inbound`: what the sender wrote, as plain strings. */
+/** The body of `email.inbound`: what the sender wrote, as plain strings, at most 5 MiB of JSON. */
 export function inboundBody(
   mailbox: string,
   email: number,
@@ -44,27 +47,46 @@ export function inboundBody(
   blob: Uint8Array,
   links: LinkMaker,
 ): Buffer {
-  const { attachments, ...message } = readMessage(blob, stored.parts);
-  const event: InboundEvent = {
-    type: 'email.inbound',
-    mailbox,
-    message: {
-      ...message,
-      text: cut(message.text),
-      html: cut(message.html),
-      receivedAt: new Date(stored.receivedAt).toISOString(),
-      attachments: attachments.map((part) => element(email, part, blob, links)),
-    },
+  const { attachments, ...read } = readMessage(blob, stored.parts);
+  const message = {
+    ...read,
+    receivedAt: new Date(stored.receivedAt).toISOString(),
+    attachments: attachments.map((part) => element(email, part, blob, links)),
   };
-  const body = Buffer.from(JSON.stringify(event));
-  if (body.length <= LARGEST) return body;
-  // Escapes can make text several times as long: then the receiver gets the facts and fetches the rest.
-  return Buffer.from(JSON.stringify({ ...event, message: { ...event.message, text: '', html: '' } }));
+  const event: InboundEvent = { type: 'email.inbound', mailbox, message };
+  const whole = Buffer.from(JSON.stringify(event));
+  return whole.length <= LARGEST ? whole : Buffer.from(JSON.stringify(shortened(event, email, links)));
 }
 
-function cut(text: string): string {
-  return text.length <= LONGEST_TEXT ? text : text.slice(0, LONGEST_TEXT).toWellFormed();
+/** Texts are cut from their end: html before text, as it says the same with more words. */
+function shortened(event: InboundEvent, email: number, links: LinkMaker): InboundEvent {
+  const whole = event.message;
+  const url = attachmentUrl(links, email, WHOLE);
+  const message = { ...whole, text: '', html: '' };
+  for (const name of ['from', 'to', 'cc', 'subject', 'messageId'] as const) {
+    message[name] = whole[name].slice(0, LONGEST_FIELD).toWellFormed();
+  }
+  const fields = ['from', 'to', 'cc', 'subject', 'messageId', 'text', 'html'];
+  let room = LARGEST - encoded({ ...event, message, truncated: { fields, url } });
+  for (const name of ['text', 'html'] as const) {
+    message[name] = beginning(whole[name], room);
+    room -= encoded(message[name]);
+  }
+  const cut = fields.filter((name) => message[name as 'text'] !== whole[name as 'text']);
+  return { ...event, message, truncated: { fields: cut, url } };
 }
+
+/** As much of a text as its JSON has room for. Escapes are anywhere, so a first guess may be too long. */
+function beginning(text: string, room: number): string {
+  let kept = text;
+  for (let size = encoded(kept); size > room; size = encoded(kept)) {
+    kept = kept.slice(0, Math.floor((kept.length * Math.max(0, room - 2) * 0.99) / size)).toWellFormed();
+    if (kept === '') break;
+  }
+  return kept;
+}
+
+const encoded = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 function element(email: number, part: Part, blob: Uint8Array, links: LinkMaker): AttachmentElement {
   const bytes = partBytes(blob, part);

@@ -3,7 +3,7 @@ import { partBytes } from '../../mail/message/readable.ts';
 import { storedMessage } from '../../mail/store/arrival.ts';
 import { say } from '../http/answers.ts';
 import type { World } from '../operations/world.ts';
-import { readAttachmentLink } from './attachment-link.ts';
+import { readAttachmentLink, WHOLE } from './attachment-link.ts';
 import { safeName } from './payload.ts';
 
 const ACCOUNT_SPAN = 2 ** 32;
@@ -36,8 +36,10 @@ export function webhookRoutes(world: World): (app: FastifyInstance) => void {
 
 async function partOf({ store }: World, { email, path }: { email: number; path: string }) {
   const stored = await store.read(storedMessage, { account: Math.floor(email / ACCOUNT_SPAN), email });
-  const part = stored?.parts.find((one) => one.path === path);
-  if (stored === undefined || part === undefined) return undefined;
+  if (stored === undefined) return undefined;
   const blob = await store.blob(stored.blob, 0, stored.length);
+  if (path === WHOLE) return { bytes: blob, name: 'message.eml' };
+  const part = stored.parts.find((one) => one.path === path);
+  if (part === undefined) return undefined;
   return { bytes: partBytes(blob, part), name: safeName(part.filename, part) };
 }

@@ -1,7 +1,12 @@
 import { createHmac } from 'node:crypto';
 
-/** The purpose under which signing secrets are sealed; the row is (webhook, account). */
+/** The purpose under which signing secrets are sealed; the row is (webhook, {@link secretRow}). */
 export const WEBHOOK_PURPOSE = 'webhook secret';
+
+/** A secret is of a mailbox, or of an organization: no other can use it. */
+export function secretRow({ account, organization }: { account: number | null; organization: number }): string {
+  return account === null ? `organization/${organization}` : String(account);
+}
 
 /**
  * The headers by which a receiver knows the sender. `X-Service-Signature` is HMAC-SHA256 over the octets of the body,
@@ -9,7 +14,7 @@ export const WEBHOOK_PURPOSE = 'webhook secret';
  */
 export function signedHeaders(
   secret: string,
-  body: Buffer,
+  body: Uint8Array,
   { id, at }: { id: string; /** ms UTC */ at: number },
 ): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));

@@ -23,7 +23,18 @@ afterAll(async () => {
   await box[Symbol.asyncDispose]();
 });
 
-const PAGES = ['', '/domains', '/mailboxes', '/forwarding', '/queue', '/tokens', '/api-keys', '/services', '/members'];
+const PAGES = [
+  '',
+  '/domains',
+  '/mailboxes',
+  '/forwarding',
+  '/queue',
+  '/tokens',
+  '/api-keys',
+  '/webhooks',
+  '/services',
+  '/members',
+];
 const ALL = [...PAGES, '/suppressions', '/audit', '/settings'];
 
 describe.each([

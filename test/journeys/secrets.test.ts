@@ -68,6 +68,8 @@ async function useEverything(organizationId: string): Promise<Things> {
     'a signing secret',
     String((await call('set_email_inbound_webhook', { mailboxId, url }))['signingSecret']).slice(6),
   );
+  const hook = await call('create_webhook', { url });
+  seen.add('a signing secret of the organization', String(hook['signingSecret']).slice(6));
   const key = await call('create_email_api_key', { name: 'sender' });
   seen.add('an API key', key['secret']);
   const agent = await call('create_agent_token', { name: 'agent', actions: ['read'] });
@@ -120,6 +122,7 @@ async function useEverything(organizationId: string): Promise<Things> {
     apiKeyId: idOf(key, 'key'),
     forwarderId: idOf(await call('set_email_forwarder', forward), 'forwarder'),
     routeId: (route['route'] as { routeId: string }).routeId,
+    webhookId: idOf(hook, 'webhook'),
     queueId,
     heldId: queueId,
     appPasswordId: idOf(app, 'appPassword'),
@@ -205,7 +208,9 @@ describe('secrets that were shown or given', () => {
       found.push(...seen.in(again.text).map((what) => `${operation.name} by MCP: ${what}`));
     }
     // The whole URL of a hook is its owner's to read.
-    expect(found.filter((one) => !/get_email_inbound_webhook.*: a path of a hook/.test(one))).toEqual([]);
+    expect(found.filter((one) => !/(?:get_email_inbound_webhook|list_webhooks).*: a path of a hook/.test(one))).toEqual(
+      [],
+    );
     for (const path of ['/metrics', '/healthz', '/readyz', '/', '/api/tools']) {
       const said = await http('GET', `${base}${path}`, { authorization: `Bearer ${token}` });
       expect(seen.in(said.text)).toEqual([]);

@@ -66,8 +66,16 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   set_email_inbound_webhook: ({ mailboxId }) => ({ mailboxId, url: 'https://hooks.example.net/in' }),
   get_email_inbound_webhook: mailbox,
   remove_email_inbound_webhook: mailbox,
-  test_inbound_webhook: mailbox,
+  test_inbound_webhook: ({ mailboxId }) => ({ mailboxId, waitSeconds: 0 }),
   list_webhook_deliveries: mailbox,
+  list_dead_webhook_deliveries: mailbox,
+  replay_webhook_deliveries: ({ mailboxId }) => ({ mailboxId, since: '2020-01-01T00:00:00Z' }),
+  enable_webhook: mailbox,
+  create_webhook: ({ projectId }) => ({ projectId, url: 'https://hooks.example.net/out' }),
+  list_webhooks: none,
+  update_webhook: ({ webhookId }) => ({ webhookId, rotateSecret: true }),
+  remove_webhook: ({ webhookId }) => ({ webhookId }),
+  test_webhook: ({ webhookId }) => ({ webhookId, waitSeconds: 0 }),
   replay_webhook_delivery: (of) => ({ mailboxId: of.mailboxId, messageId: messageOf(of) }),
   list_suppressions: none,
   add_suppression: () => ({ address: `${fresh()}@gone.example` }),
@@ -154,6 +162,9 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
+  webhookId: (of) => of.webhookId,
+  // Nothing was delivered to the webhooks of the fixture.
+  deliveryId: (of) => `whd_${of.webhookId.slice(4)}`,
   appPasswordId: (of) => of.appPasswordId,
   routeId: (of) => of.routeId,
   route: (of) => of.routeId,
@@ -184,7 +195,8 @@ export interface Reference {
 /** Other names for the same thing: only one of them is given. */
 const SAME: readonly (readonly string[])[] = [
   ['domainId', 'domain'],
-  ['mailboxId', 'address'],
+  ['mailboxId', 'address', 'webhookId'],
+  ['deliveryId', 'messageId'],
 ];
 
 /** Every argument of every operation that names something. */
@@ -220,7 +232,9 @@ export const TEXTS: ReadonlySet<string> = new Set(
   `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
-   receiverDomain use host port tls certificate username action`.split(/\s+/),
+   receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret`.split(
+    /\s+/,
+  ),
 );
 
 export function isReference(field: string): boolean {

@@ -26,6 +26,8 @@ export interface Things {
   serviceId: string;
   apiKeyId: string;
   forwarderId: string;
+  /** Of the organization. */
+  webhookId: string;
   sourceAddress: string;
   destinationAddress: string;
   routeId: string;
@@ -201,6 +203,7 @@ async function makeThings(
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),
     ...forward,
     routeId: await get('set_outbound_route', { ...route, senderDomain: domain }, 'route', 'routeId'),
+    webhookId: await get('create_webhook', { projectId, url: `https://hooks.example.net/${word}/sent` }, 'webhook'),
     ...(await queueRows(world, whole.organizationId, mailboxId, word)),
     appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
     tokenId: await get('create_agent_token', tokenArgs, 'token'),

@@ -1,10 +1,17 @@
 import type { Operation } from '../operation.ts';
 import { listSuppressionsOf, releaseAddress, suppressAddress } from './suppressions.ts';
-import { listWebhookDeliveries, replayWebhookDelivery, testInboundWebhook } from './webhook-deliveries.ts';
+import {
+  createWebhook,
+  listOrganizationWebhooks,
+  removeOrganizationWebhook,
+  updateWebhook,
+} from './organization-webhooks.ts';
+import { listDeadWebhookDeliveries, listWebhookDeliveries } from './webhook-deliveries.ts';
+import { replayWebhookDeliveries, replayWebhookDelivery, testInboundWebhook, testWebhook } from './webhook-replay.ts';
 import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { setForwardingPolicy } from './forwarding-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
-import { getInboundWebhook, removeInboundWebhook, setInboundWebhook } from './webhooks.ts';
+import { enableWebhook, getInboundWebhook, removeInboundWebhook, setInboundWebhook } from './webhooks.ts';
 
 export const SENDING: readonly Operation[] = [
   createApiKey,
@@ -19,7 +26,15 @@ export const SENDING: readonly Operation[] = [
   setForwardingPolicy,
   testInboundWebhook,
   listWebhookDeliveries,
+  listDeadWebhookDeliveries,
   replayWebhookDelivery,
+  replayWebhookDeliveries,
+  enableWebhook,
+  createWebhook,
+  listOrganizationWebhooks,
+  updateWebhook,
+  removeOrganizationWebhook,
+  testWebhook,
   listSuppressionsOf,
   suppressAddress,
   releaseAddress,

@@ -1,22 +1,35 @@
 import { z } from 'zod';
-import { announceAgain } from '../../../mail/store/arrival.ts';
+import { deadNotices, type Notice } from '../../../mail/store/notice.ts';
 import { publicId } from '../../ids.ts';
-import { type DeliveryLine, listWebhookAttempts, webhookTarget } from '../../webhooks/commands.ts';
-import { newestEmail } from '../../webhooks/newest-query.ts';
+import { deliveryId } from '../../webhooks/delivery-id.ts';
+import { typeOf } from '../../webhooks/event-types.ts';
+import { type DeliveryLine, listWebhookAttempts } from '../../webhooks/queries.ts';
 import { Which } from '../mailboxes/shown.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { isoOf, nextCursor } from '../schemas.ts';
-import { mailboxOf } from '../scope.ts';
+import { operation } from '../operation.ts';
+import { Id, isoOf, nextCursor } from '../schemas.ts';
+import { webhookOf } from '../scope.ts';
+
+export const WhichHook = { ...Which, webhookId: Id('webhook').optional() };
+
+const Pages = {
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'is not one that this list gave')
+    .optional(),
+  limit: z.number().int().min(1).max(100).default(25),
+};
 
 const Delivery = z.object({
   attemptId: z.string(),
   deliveryId: z.string(),
-  messageId: z.string(),
+  type: z.string(),
+  messageId: z.string().nullable(),
   at: z.string(),
   url: z.string(),
+  outcome: z.enum(['told', 'later', 'dead']),
   httpStatus: z.number().nullable(),
   problem: z.string().nullable(),
+  request: z.string(),
   response: z.string(),
   durationMs: z.number(),
 });
@@ -29,83 +42,94 @@ export const listWebhookDeliveries = operation({
   action: 'read',
   untrusted: true,
   description:
-    'Lists the attempts to tell the webhook of a mailbox, newest first, with status and how the answer begins, which the receiver wrote. Changes nothing.',
+    'Lists the attempts to tell the webhook of a mailbox, or one of the organization by webhookId, newest first: the last 500 of 30 days. outcome later is tried again, dead was given up. response is how the answer begins, which the receiver wrote. Changes nothing.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
-  input: z.strictObject({
-    ...Which,
-    cursor: z
-      .string()
-      .regex(/^\d{1,15}$/)
-      .optional(),
-    limit: z.number().int().min(1).max(100).default(25),
-  }),
+  input: z.strictObject({ ...WhichHook, ...Pages }),
   output: z.object({ deliveries: z.array(Delivery), nextCursor }),
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailboxId/webhook/deliveries' },
   async run(call, { cursor, limit, ...which }) {
-    const { id } = await mailboxOf(call, which);
-    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
-    const rows = await call.store.read(listWebhookAttempts, { account: id, before, limit: limit + 1 });
-    const last = rows.length > limit ? rows[limit - 1] : undefined;
-    return { deliveries: rows.slice(0, limit).map(shown), nextCursor: last === undefined ? null : String(last.id) };
+    const { id } = await webhookOf(call, which);
+    const rows = await call.store.read(listWebhookAttempts, {
+      listener: id,
+      before: beforeOf(cursor),
+      limit: limit + 1,
+    });
+    return { deliveries: rows.slice(0, limit).map(shown), nextCursor: cursorOf(rows, limit) };
   },
 });
+
+const GivenUp = z.object({
+  deliveryId: z.string(),
+  type: z.string(),
+  messageId: z.string().nullable(),
+  trace: z.string().nullable(),
+  at: z.string(),
+  givenUpAt: z.string(),
+  attempts: z.number(),
+});
+
+export const listDeadWebhookDeliveries = operation({
+  name: 'list_dead_webhook_deliveries',
+  title: 'List what a webhook was not told in the end',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'read',
+  description:
+    'Lists what the webhook of a mailbox, or one of the organization by webhookId, was not told although it was tried for 32 hours, newest first. It is kept for 30 days; replay_webhook_delivery sends one again, replay_webhook_deliveries all of a time. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ ...WhichHook, ...Pages }),
+  output: z.object({ deliveries: z.array(GivenUp), nextCursor }),
+  rest: { method: 'GET', path: '/api/email/mailboxes/:mailboxId/webhook/dead' },
+  async run(call, { cursor, limit, ...which }) {
+    const { id } = await webhookOf(call, which);
+    const rows = await call.store.read(deadNotices, { listener: id, before: beforeOf(cursor), limit: limit + 1 });
+    return { deliveries: rows.slice(0, limit).map(givenUp), nextCursor: cursorOf(rows, limit) };
+  },
+});
+
+function beforeOf(cursor: string | undefined): number {
+  return cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
+}
+
+function cursorOf(rows: readonly { id: number }[], limit: number): string | null {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return last === undefined ? null : String(last.id);
+}
 
 function shown(row: DeliveryLine): z.output<typeof Delivery> {
   return {
     attemptId: `wha_${row.id}`,
-    deliveryId: `whd_${row.arrival}`,
-    messageId: `msg_${row.email}`,
+    deliveryId: deliveryId(row.notice),
+    type: typeOf(row.event),
+    messageId: messageId(row.email),
     at: isoOf(row.at),
     url: row.url,
+    outcome: row.outcome === 'told' || row.outcome === 'dead' ? row.outcome : 'later',
     httpStatus: row.status,
     problem: row.problem,
+    request: row.request,
     response: row.response,
     durationMs: row.durationMs,
   };
 }
 
-export const replayWebhookDelivery = operation({
-  name: 'replay_webhook_delivery',
-  title: 'Tell a webhook again',
-  toolset: 'email',
-  reach: 'mailbox',
-  action: 'manage',
-  description:
-    'Sends email.inbound of one stored message of a mailbox to its webhook once more, under a new delivery id; messageId as list_webhook_deliveries gives it.',
-  hints: { openWorld: true },
-  input: z.strictObject({ ...Which, messageId: z.string().regex(/^msg_[1-9]\d{0,15}$/, 'looks like msg_12') }),
-  output: z.object({ deliveryId: z.string() }),
-  rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/webhook/deliveries' },
-  async run(call, { messageId, ...which }) {
-    const { id } = await mailboxOf(call, which);
-    return again(call, id, Number(messageId.slice(4)));
-  },
-});
+function givenUp(notice: Notice & { diedAt: number }): z.output<typeof GivenUp> {
+  return {
+    deliveryId: deliveryId(notice.id),
+    type: typeOf(notice.event),
+    messageId: messageId(notice.email),
+    trace: notice.trace === '' ? null : notice.trace,
+    at: isoOf(notice.at),
+    givenUpAt: isoOf(notice.diedAt),
+    attempts: notice.attempts,
+  };
+}
 
-export const testInboundWebhook = operation({
-  name: 'test_inbound_webhook',
-  title: 'Test a webhook',
-  toolset: 'email',
-  reach: 'mailbox',
-  action: 'manage',
-  description:
-    'Sends email.inbound of the newest message of a mailbox to its webhook; list_webhook_deliveries then says how it went.',
-  hints: { openWorld: true },
-  input: z.strictObject(Which),
-  output: z.object({ deliveryId: z.string() }),
-  rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/webhook/test' },
-  async run(call, which) {
-    const { id, address } = await mailboxOf(call, which);
-    const email = await call.store.read(newestEmail, { account: id });
-    if (email === undefined) refuse('conflict', `${address} has no message yet: send one to it, then test again.`);
-    return again(call, id, email);
-  },
-});
+function messageId(email: number | null): string | null {
+  return email === null ? null : `msg_${email}`;
+}
 
-async function again(call: Call, account: number, email: number): Promise<{ deliveryId: string }> {
-  if ((await call.store.read(webhookTarget, { account })) === undefined) {
-    refuse('conflict', 'This mailbox has no webhook: set one with set_email_inbound_webhook.', { resource: 'webhook' });
-  }
-  const done = await call.change(announceAgain, { account, email }, publicId('mailbox', account), { email });
-  return done.kind === 'missing' ? notFound('message') : { deliveryId: `whd_${done.id}` };
+/** What a webhook is known by in the audit log. */
+export function targetOf({ id, account }: { id: number; account: number | null }): string {
+  return account === null ? publicId('webhook', id) : publicId('mailbox', account);
 }

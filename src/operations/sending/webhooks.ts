@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { countNotices } from '../../../mail/store/notice.ts';
 import { publicId } from '../../ids.ts';
-import { findWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
-import { judgeWebhookUrl } from '../../sending/webhook-url.ts';
-import { WEBHOOK_PURPOSE } from '../../webhooks/sign.ts';
+import { changeWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
+import { findWebhook } from '../../sending/webhook-queries.ts';
 import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
+import { notFound } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
-import { mailboxOf } from '../scope.ts';
-
-const SECRET_BYTES = 32;
+import { mailboxOf, webhookOf } from '../scope.ts';
+import { targetOf } from './webhook-deliveries.ts';
+import { goodUrl, newSecret } from './webhook-input.ts';
 
 const Mailbox = { mailboxId: Id('mailbox').optional(), address: Line(1, 320).optional() };
 
@@ -33,14 +32,9 @@ export const setInboundWebhook = operation({
   rest: { method: 'PUT', path: '/api/email/mailboxes/:mailboxId/webhook' },
   async run(call, { url: given, ...which }) {
     const mailbox = await mailboxOf(call, which);
-    const judged = await judgeWebhookUrl(given, call.settings.allowPrivateNetworks, call.resolver);
-    if ('problem' in judged) {
-      return refuse('invalid_arguments', `${judged.problem}.`, { issues: [{ path: 'url', message: judged.problem }] });
-    }
-    const { url } = judged;
+    const url = await goodUrl(call, given);
     const mailboxId = publicId('mailbox', mailbox.id);
-    const signingSecret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-    const secret = call.secrets.seal(WEBHOOK_PURPOSE, 'webhook', mailbox.id, Buffer.from(signingSecret));
+    const { signingSecret, secret } = newSecret(call, mailbox.id);
     const row = { account: mailbox.id, organization: call.tenant, url, secret };
     const done = await call.change(setWebhook, row, mailboxId, { host: new URL(url).host });
     if (done.kind === 'missing') return notFound('mailbox');
@@ -60,7 +54,7 @@ export const getInboundWebhook = operation({
   reach: 'mailbox',
   action: 'read',
   description:
-    'Shows the inbound webhook of a mailbox and how its last delivery went, never its secret. Changes nothing.',
+    'Shows the inbound webhook of a mailbox, how its last delivery went, how many wait or were given up (counted up to 1,000), never its secret. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject(Mailbox),
   output: z.object({
@@ -73,6 +67,9 @@ export const getInboundWebhook = operation({
         lastDeliveryAt: z.string().nullable(),
         lastStatus: z.number().nullable(),
         consecutiveFailures: z.number(),
+        disabledAt: z.string().nullable(),
+        waiting: z.number(),
+        givenUp: z.number(),
       })
       .nullable(),
   }),
@@ -81,15 +78,19 @@ export const getInboundWebhook = operation({
     const mailbox = await mailboxOf(call, which);
     const hook = await call.store.read(findWebhook, { account: mailbox.id });
     if (hook === undefined) return { webhook: null };
+    const { waiting, dead } = await call.store.read(countNotices, { listener: hook.id });
     return {
       webhook: {
         mailboxId: publicId('mailbox', mailbox.id),
         url: hook.url,
-        enabled: hook.enabled,
+        enabled: hook.disabledAt === null,
         createdAt: isoOf(hook.createdAt),
         lastDeliveryAt: isoOrNull(hook.lastDeliveryAt),
         lastStatus: hook.lastStatus,
         consecutiveFailures: hook.failures,
+        disabledAt: isoOrNull(hook.disabledAt),
+        waiting,
+        givenUp: dead,
       },
     };
   },
@@ -101,7 +102,8 @@ export const removeInboundWebhook = operation({
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
-  description: 'Removes the inbound webhook of a mailbox and its secret; mail still lands in the mailbox.',
+  description:
+    'Removes the inbound webhook of a mailbox with its secret, its history and what waits for it; mail still lands in the mailbox.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject(Mailbox),
   output: z.object({ removed: z.boolean() }),
@@ -111,5 +113,25 @@ export const removeInboundWebhook = operation({
     const input = { account: mailbox.id, organization: call.tenant };
     const done = await call.change(removeWebhook, input, publicId('mailbox', mailbox.id));
     return { removed: done.kind === 'removed' };
+  },
+});
+
+export const enableWebhook = operation({
+  name: 'enable_webhook',
+  title: 'Switch a webhook on again',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'manage',
+  description:
+    'Switches a webhook on that was switched off after five days of failures: of a mailbox, or of the organization by webhookId. What has waited meanwhile is told, oldest first. On one that fails it has the first tried now.',
+  hints: { idempotent: true, openWorld: true },
+  input: z.strictObject({ ...Mailbox, webhookId: Id('webhook').optional() }),
+  output: z.object({ enabled: z.literal(true), wasDisabled: z.boolean() }),
+  rest: { method: 'POST', path: '/api/email/webhooks/enable' },
+  async run(call, which) {
+    const hook = await webhookOf(call, which);
+    const done = await call.change(changeWebhook, { organization: call.tenant, listener: hook.id }, targetOf(hook));
+    if (done.kind === 'missing') return notFound('webhook');
+    return { enabled: true as const, wasDisabled: done.wasDisabled };
   },
 });

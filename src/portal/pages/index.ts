@@ -17,6 +17,8 @@ import { settings } from './settings.ts';
 import { suppressions } from './suppressions.ts';
 import { tokens } from './tokens.ts';
 import { trace } from './trace.ts';
+import { webhook } from './webhook.ts';
+import { webhooks } from './webhooks.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -32,6 +34,8 @@ export const PAGES: readonly Page[] = [
   suppressions,
   tokens,
   apiKeys,
+  webhooks,
+  webhook,
   services,
   service,
   members,

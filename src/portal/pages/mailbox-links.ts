@@ -1,11 +1,13 @@
+import type { testInboundWebhook } from '../../operations/sending/webhook-replay.ts';
 import type { getInboundWebhook, setInboundWebhook } from '../../operations/sending/webhooks.ts';
 import type { listServicesOf } from '../../operations/services/services.ts';
 import { field, select } from '../forms.ts';
 import { html, type Part } from '../html.ts';
-import { type Act, acting, filledFor, more, type Params, type State, sure } from '../page.ts';
-import { facts, moment, secret, table, tag } from '../parts.ts';
+import { type Act, acting, filledFor, more, type Params, press, type State, sure } from '../page.ts';
+import { acts, facts, moment, secret, table, tag } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 import type { Mailbox } from './mailboxes.ts';
+import { history, historyActs } from './webhook-history.ts';
 
 const which = (params: Params) => ({ mailboxId: params['id'] });
 
@@ -18,6 +20,15 @@ export const linkActs: Readonly<Record<string, Act>> = {
       const { signingSecret } = result as Answer<typeof setInboundWebhook>;
       const about = 'It is shown this once. Deliveries carry X-Service-Signature, an HMAC-SHA256 of the body with it.';
       return { kind: 'shown', panel: secret('The signing secret', [['Signing secret', signingSecret]], about) };
+    },
+  ),
+  ...historyActs(which),
+  test: acting(
+    'test_inbound_webhook',
+    (_fields, params) => which(params),
+    (result) => {
+      const { status } = result as Answer<typeof testInboundWebhook>;
+      return { kind: 'done', said: status === 'told' ? 'tested' : 'untaken' };
     },
   ),
   unhook: acting(
@@ -87,7 +98,8 @@ export async function webhook(visit: Visit, state: State, one: Mailbox): Promise
   return html`<section>
     <h2>Webhook</h2>
     <p>A program of yours is told of each mail that arrives here, by a signed HTTP request.</p>
-    ${hook !== null && [hookFacts(hook), sure(visit, 'unhook', REMOVE)]}
+    ${hook !== null && [hookFacts(hook), hookActs(visit, hook), await history(visit, { mailboxId: one.id })]}
+    ${hook !== null && html`<div>${sure(visit, 'unhook', REMOVE)}</div>`}
     ${more(visit, state, 'hook', hook === null ? 'Set a webhook' : 'Set another one', 'Set it', body)}
   </section>`;
 }
@@ -98,8 +110,13 @@ const REMOVE = {
   yes: 'Remove it',
 };
 
+function hookActs(visit: Visit, { enabled }: { enabled: boolean }): Part {
+  if (!enabled) return acts(can(visit, 'enable_webhook') && press(visit, 'enable', 'Switch it on again', {}, ''));
+  return acts(can(visit, 'test_inbound_webhook') && press(visit, 'test', 'Send the newest message', {}, 'quiet'));
+}
+
 function hookFacts(hook: NonNullable<Answer<typeof getInboundWebhook>['webhook']>): Part {
-  const { url, enabled, lastDeliveryAt, lastStatus, consecutiveFailures: failures } = hook;
+  const { url, enabled, lastDeliveryAt, lastStatus, consecutiveFailures: failures, waiting, givenUp } = hook;
   return facts([
     ['URL', [html`<code>${url}</code>`, ' ', !enabled && tag('off', 'bad')]],
     [
@@ -107,5 +124,7 @@ function hookFacts(hook: NonNullable<Answer<typeof getInboundWebhook>['webhook']
       lastDeliveryAt === null ? 'none yet' : [moment(lastDeliveryAt), ` (${lastStatus ?? 'no answer'})`],
     ],
     failures > 0 && ['Failed', `${failures} times in a row`],
+    waiting > 0 && ['Waiting', waiting],
+    givenUp > 0 && ['Given up', givenUp],
   ]);
 }

@@ -9,6 +9,7 @@ import { appPasswordActs, appPasswords } from './mailbox-passwords.ts';
 import { linkActs, services, webhook } from './mailbox-links.ts';
 import { type Mailbox, mailboxStatus } from './mailboxes.ts';
 import { storyLink } from './trace.ts';
+import { HISTORY_DONE } from './webhook-history.ts';
 
 const which = (params: Params) => ({ mailboxId: params['id'] });
 
@@ -23,6 +24,7 @@ export const mailbox: Page = {
     rotated: 'The new password is set. Open connections with the old one were ended.',
     revoked: 'The app password is revoked. Connections that used it were ended.',
     hooked: 'The webhook is removed; mail still lands in the mailbox.',
+    ...HISTORY_DONE,
     attached: 'The service has the variables of this mailbox.',
     detached: 'The service no longer has the variables of this mailbox.',
   },

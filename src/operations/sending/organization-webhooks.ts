@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { countNotices } from '../../../mail/store/notice.ts';
+import { publicId } from '../../ids.ts';
+import { addWebhook, changeWebhook, dropWebhook, MOST_WEBHOOKS } from '../../sending/webhook-commands.ts';
+import { listWebhooks, type Webhook } from '../../sending/webhook-queries.ts';
+import { EVENT_TYPES, eventsOf, typeOf } from '../../webhooks/event-types.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
+import { allowedProjects, projectOf, webhookOf } from '../scope.ts';
+import { goodUrl, newSecret } from './webhook-input.ts';
+
+const Events = z
+  .array(z.enum(EVENT_TYPES))
+  .min(1)
+  .max(EVENT_TYPES.length)
+  .describe('What it is told of; left out: all of these.');
+
+const Shown = z.object({
+  id: z.string(),
+  url: z.string(),
+  events: z.array(z.string()),
+  projectId: z.string().nullable(),
+  enabled: z.boolean(),
+  createdAt: z.string(),
+  lastDeliveryAt: z.string().nullable(),
+  lastStatus: z.number().nullable(),
+  consecutiveFailures: z.number(),
+  disabledAt: z.string().nullable(),
+  waiting: z.number(),
+  givenUp: z.number(),
+});
+
+export const createWebhook = operation({
+  name: 'create_webhook',
+  title: 'Create a webhook for sent mail',
+  toolset: 'email',
+  reach: 'project',
+  action: 'manage',
+  secret: true,
+  description:
+    'Has a URL told of what becomes of mail that this organization sends (queued, delivered, deferred, bounced, complained, suppressed), signed; with projectId only of what that project sends. Shows the signing secret once. https only, unless the operator allows the place.',
+  hints: { openWorld: true },
+  input: z.strictObject({
+    url: Line(1, 2_000),
+    events: Events.optional(),
+    projectId: Id('project').optional(),
+  }),
+  output: z.object({ webhook: Shown, signingSecret: z.string(), secretNotice: z.string() }),
+  rest: { method: 'POST', path: '/api/email/webhooks', status: 201 },
+  async run(call, { url: given, events: types = EVENT_TYPES, projectId }) {
+    const project = await limitOf(call, projectId);
+    const url = await goodUrl(call, given);
+    const { signingSecret, secret } = newSecret(call, null);
+    const row = { organization: call.tenant, project, events: eventsOf(types), url, secret };
+    const done = await call.change(addWebhook, row, new URL(url).host, { events: types });
+    if (done.kind === 'full') {
+      return refuse('conflict', `An organization has ${MOST_WEBHOOKS} webhooks at most: remove one first.`);
+    }
+    const webhook = await shown(call, {
+      id: done.id,
+      account: null,
+      project,
+      url,
+      events: row.events,
+      createdAt: call.clock(),
+      lastDeliveryAt: null,
+      lastStatus: null,
+      failures: 0,
+      disabledAt: null,
+    });
+    return { webhook, signingSecret, secretNotice: SECRET_NOTICE };
+  },
+});
+
+/** The project whose mail it is about; null: all. A limited token makes none that hears of more than it may. */
+async function limitOf(call: Call, projectId: string | undefined): Promise<number | null> {
+  if (projectId === undefined && call.caller.project === null) return null;
+  return (await projectOf(call, projectId)).id;
+}
+
+export const listOrganizationWebhooks = operation({
+  name: 'list_webhooks',
+  title: 'List webhooks for sent mail',
+  toolset: 'email',
+  reach: 'project',
+  action: 'read',
+  description:
+    'Lists the webhooks that are told of what becomes of sent mail, how each does, and how many events wait or were given up (counted up to 1,000); never a secret. Those of mailboxes: get_email_inbound_webhook. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({}),
+  output: z.object({ webhooks: z.array(Shown) }),
+  rest: { method: 'GET', path: '/api/email/webhooks' },
+  async run(call) {
+    const allowed = await allowedProjects(call);
+    const all = await call.store.read(listWebhooks, { organization: call.tenant });
+    const mine = all.filter(({ project }) => allowed === null || (project !== null && allowed.includes(project)));
+    return { webhooks: await Promise.all(mine.map((hook) => shown(call, hook))) };
+  },
+});
+
+export const updateWebhook = operation({
+  name: 'update_webhook',
+  title: 'Change a webhook for sent mail',
+  toolset: 'email',
+  reach: 'project',
+  action: 'manage',
+  secret: true,
+  description:
+    'Changes the URL or events of a webhook of the organization, or with rotateSecret its secret: the new one is shown once, and signs from the next request on. A webhook that was switched off is switched on.',
+  hints: { openWorld: true },
+  input: z.strictObject({
+    webhookId: Id('webhook'),
+    url: Line(1, 2_000).optional(),
+    events: Events.optional(),
+    rotateSecret: z.boolean().default(false),
+  }),
+  output: z.object({
+    webhookId: z.string(),
+    signingSecret: z.string().nullable(),
+    secretNotice: z.string().nullable(),
+  }),
+  rest: { method: 'PUT', path: '/api/email/webhooks/:webhookId' },
+  async run(call, { webhookId, url: given, events, rotateSecret }) {
+    const { id } = await webhookOf(call, { webhookId });
+    const url = given === undefined ? undefined : await goodUrl(call, given);
+    const made = rotateSecret ? newSecret(call, null) : undefined;
+    const change = {
+      organization: call.tenant,
+      listener: id,
+      ...(url !== undefined && { url }),
+      ...(events !== undefined && { events: eventsOf(events) }),
+      ...(made !== undefined && { secret: made.secret }),
+    };
+    const done = await call.change(changeWebhook, change, webhookId, { rotated: rotateSecret });
+    if (done.kind === 'missing') return notFound('webhook');
+    const secretNotice = made === undefined ? null : SECRET_NOTICE;
+    return { webhookId, signingSecret: made?.signingSecret ?? null, secretNotice };
+  },
+});
+
+export const removeOrganizationWebhook = operation({
+  name: 'remove_webhook',
+  title: 'Remove a webhook for sent mail',
+  toolset: 'email',
+  reach: 'project',
+  action: 'manage',
+  description:
+    'Removes a webhook of the organization with its secret, its history and what waits for it. Nothing more is sent to it, but for a request that is under way.',
+  hints: { destructive: true },
+  input: z.strictObject({ webhookId: Id('webhook') }),
+  output: z.object({ removed: z.boolean() }),
+  rest: { method: 'DELETE', path: '/api/email/webhooks/:webhookId' },
+  async run(call, { webhookId }) {
+    const { id } = await webhookOf(call, { webhookId });
+    const done = await call.change(dropWebhook, { organization: call.tenant, listener: id }, webhookId);
+    return { removed: done.kind === 'removed' };
+  },
+});
+
+async function shown({ store }: Call, hook: Webhook): Promise<z.output<typeof Shown>> {
+  const { waiting, dead } = await store.read(countNotices, { listener: hook.id });
+  return {
+    id: publicId('webhook', hook.id),
+    url: hook.url,
+    events: hook.events.map(typeOf),
+    projectId: hook.project === null ? null : publicId('project', hook.project),
+    enabled: hook.disabledAt === null,
+    createdAt: isoOf(hook.createdAt),
+    lastDeliveryAt: isoOrNull(hook.lastDeliveryAt),
+    lastStatus: hook.lastStatus,
+    consecutiveFailures: hook.failures,
+    disabledAt: isoOrNull(hook.disabledAt),
+    waiting,
+    givenUp: dead,
+  };
+}

@@ -1,0 +1,132 @@
+import { query } from '../../mail/store/engine/types.ts';
+
+/** A webhook for which something is due. */
+export interface DueHook {
+  listener: number;
+  organization: number;
+  url: string;
+}
+
+/** Those that can be told: not disabled, of an account and an organization that work. */
+const OPEN = `FROM listener l JOIN webhook w ON w.listener_id = l.id
+  JOIN organization o ON o.id = w.organization_id AND o.frozen_at IS NULL
+  LEFT JOIN account a ON a.id = l.account_id
+  WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1)`;
+const HEAD = '(SELECT n.next_at FROM notice n WHERE n.listener_id = l.id AND n.state = 0 ORDER BY n.id LIMIT 1)';
+const ASIDE = '(SELECT min(n.next_at) FROM notice n WHERE n.listener_id = l.id AND n.state = 1)';
+
+/** Webhooks with something due, none of those in `not`. What waits behind the first in line costs no look. */
+export const dueHooks = query(
+  'due-hooks',
+  (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueHook[]> =>
+    rx.all<{ listener: number; organization: number; url: string }>(
+      `SELECT l.id AS listener, w.organization_id AS organization, w.url ${OPEN}
+       AND l.id NOT IN (SELECT value FROM json_each(?2)) AND (${HEAD} <= ?1 OR ${ASIDE} <= ?1) LIMIT ?3`,
+      input.now,
+      JSON.stringify(input.not),
+      input.limit,
+    ),
+);
+
+/** When the next notice is due of webhooks that are not in `not`, ms UTC. */
+export const nextNotice = query(
+  'next-notice',
+  async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
+    const row = await rx.get<{ at: number | null }>(
+      `SELECT min(min(coalesce(${HEAD}, 9e15), coalesce(${ASIDE}, 9e15))) AS at ${OPEN}
+       AND l.id NOT IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(input.not),
+    );
+    return row?.at === null || row?.at === undefined || row.at >= 9e15 ? undefined : row.at;
+  },
+);
+
+export interface Target {
+  listener: number;
+  organization: number;
+  /** Null: of the organization. */
+  account: number | null;
+  /** Only what this project sends. */
+  project: number | null;
+  /** Of the mailbox; '' when it is of the organization. */
+  address: string;
+  url: string;
+  /** Sealed. */
+  secret: Uint8Array;
+  /** ms UTC. */
+  failingSince: number | null;
+  toldDeadAt: number | null;
+}
+
+/** Where a listener is; undefined when it was removed or disabled. */
+export const webhookTarget = query('webhook-target', (rx, input: { listener: number }): Promise<Target | undefined> =>
+  rx.get<{
+    listener: number;
+    organization: number;
+    account: number | null;
+    project: number | null;
+    address: string;
+    url: string;
+    secret: Uint8Array;
+    failingSince: number | null;
+    toldDeadAt: number | null;
+  }>(
+    `SELECT w.listener_id AS listener, w.organization_id AS organization, w.account_id AS account,
+         w.project_id AS project, coalesce(a.address, '') AS address, w.url, w.secret,
+         w.failing_since AS failingSince, w.told_dead_at AS toldDeadAt ${OPEN} AND l.id = ?`,
+    input.listener,
+  ),
+);
+
+export interface DeliveryLine extends Record<string, string | number | null> {
+  id: number;
+  notice: number;
+  event: string;
+  email: number | null;
+  at: number;
+  url: string;
+  outcome: string;
+  status: number | null;
+  problem: string | null;
+  request: string;
+  response: string;
+  durationMs: number;
+}
+
+/** Attempts of a webhook, newest first, before `before`. */
+export const listWebhookAttempts = query(
+  'list-webhook-attempts',
+  (rx, input: { listener: number; before: number; limit: number }): Promise<DeliveryLine[]> =>
+    rx.all<DeliveryLine>(
+      `SELECT id, notice_id AS notice, event, email_id AS email, at, url, outcome, status, problem, request, response,
+         duration_ms AS durationMs
+       FROM webhook_delivery WHERE listener_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+      input.listener,
+      input.before,
+      input.limit,
+    ),
+);
+
+/** Mail addresses of those who own an organization; a few are enough. */
+export const ownersOf = query('owners-of', async (rx, input: { organization: number }): Promise<string[]> => {
+  const rows = await rx.all<{ email: string }>(
+    `SELECT u.email FROM member m JOIN user u ON u.id = m.user_id
+     WHERE m.organization_id = ? AND m.role = 'owner' ORDER BY u.id LIMIT 5`,
+    input.organization,
+  );
+  return rows.map((row) => row.email);
+});
+
+/** The newest attempt at a notice. */
+export const attemptOf = query(
+  'attempt-of',
+  (
+    rx,
+    input: { notice: number },
+  ): Promise<{ outcome: string; status: number | null; problem: string | null; durationMs: number } | undefined> =>
+    rx.get<{ outcome: string; status: number | null; problem: string | null; durationMs: number }>(
+      `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
+       WHERE notice_id = ? ORDER BY id DESC LIMIT 1`,
+      input.notice,
+    ),
+);

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
+import { allowAll } from '../mail/delivery/policy.ts';
 import type { Resolver } from '../mail/dns/lookup.ts';
 import { isPublicAddress } from '../mail/dns/public-address.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
@@ -216,6 +217,7 @@ function worldOf(inside: Inside, listeners: Listeners): World {
     limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
     certificate: () => ({ pem: inside.tls.pair.cert, selfSigned: inside.tls.selfSigned }),
     startedAt: clock(),
+    policy: allowAll,
     baseUrl,
     ports,
     runner: new Runner({ ...inside, baseUrl, ports }),

@@ -17,6 +17,7 @@ const PREFIX = {
   audit: 'aud',
   queue: 'que',
   sent: 'eml',
+  template: 'tpl',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

@@ -6,7 +6,8 @@ import { note } from '../store/journal.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { deliverTo, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
-import { namedRecipients, type Outgoing } from './submit.ts';
+import { namedRecipients, type Outgoing } from './outgoing.ts';
+import { fileCopy } from './sent-copy.ts';
 
 /** What keeps a message back as a whole. */
 export interface Wait {
@@ -29,12 +30,13 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   } else await note(tx, mail.trace, 'held', mail.account, { ...facts, because: heldBecause }, stamp);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    'INSERT INTO scheduled (submission_id, due_at, recipients, held_because, spares) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO scheduled (submission_id, due_at, recipients, held_because, spares, copy_for) VALUES (?, ?, ?, ?, ?, ?)',
     id,
     until,
     JSON.stringify(to),
     heldBecause,
     Number(spares),
+    mail.copyFor ?? null,
   );
 }
 
@@ -98,7 +100,10 @@ export const sendScheduled = command(
   'send-scheduled',
   async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
     const { id, index, hold, local, here, elsewhere, onward } = mail;
-    const { changes } = await tx.run('DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL', id);
+    const waited = await tx.get<{ copy_for: number | null }>(
+      'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
+      id,
+    );
     const row = await tx.get<{
       trace: string;
       blob_id: number;
@@ -106,12 +111,13 @@ export const sendScheduled = command(
       sender: string;
       eight_bit: number;
     }>('SELECT trace, blob_id, account_id, sender, eight_bit FROM submission WHERE id = ?', id);
-    if (changes === 0 || row === undefined) return { queued: false };
+    if (waited === undefined || row === undefined) return { queued: false };
     const { trace, account_id: account, sender } = row;
     const to = [...local, ...elsewhere.map((one) => one.recipient)];
     const detail = { from: sender, to, size: index.size, ...(local.length > 0 && { here: local }) };
     await note(tx, trace, 'submitted', account, detail, stamp);
     await noteLeftOut(tx, { trace, account }, mail, stamp);
+    if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await deliverTo(tx, delivery, row.blob_id, index, stamp);
     await addRows(tx, { submission: id, trace, account }, elsewhere, hold, stamp);
     const copy = { trace, eightBit: row.eight_bit === 1, hold, index };

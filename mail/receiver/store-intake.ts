@@ -5,11 +5,13 @@ import type { Login } from '../login/types.ts';
 import { type Accepted, deliver, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
 import { planForwards, returned } from '../delivery/forward.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
-import { type Outgoing, submit } from '../delivery/submit.ts';
+import { allowAll, type Policy } from '../delivery/policy.ts';
+import { type Submission, submit, type Submitted } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import { ownsAddress } from '../store/account.ts';
 import type { Allowance } from '../store/allowance.ts';
+import type { Budget } from '../store/budget.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
@@ -27,8 +29,10 @@ export interface StoreIntakeOptions {
   hostname: string;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
-  /** For whom an account sends, and how much that may be; null: no limit. */
-  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
+  /** For whom an account sends, and how much that may be; null and left out: no limit. */
+  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null; budgets?: readonly Budget[] }>;
+  /** May hold or refuse what an account sends; left out: nothing of it. */
+  policy?: Policy;
   /** Of the box: rewritten senders and markers of what it forwards. */
   forwardKey: Buffer;
   /** Something was queued: the relay may look. */
@@ -255,28 +259,16 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
     const rest = this.#header.end();
     if (rest !== undefined) await this.keep(rest);
-    const refusal = (await this.#wrongAuthor()) ?? (await this.#go());
+    const refusal = this.#wrongAuthor() ?? (await this.#go());
     return refusal ?? { kind: 'accepted' };
   }
 
-  async #wrongAuthor(): Promise<Refusal | undefined> {
+  /** What no reader would take for one author; whether it is the sender's own name, the gate knows. */
+  #wrongAuthor(): Refusal | undefined {
     const { authors } = this.#header;
-    const refusal = await this.#judge(authors);
-    if (refusal !== undefined) this.abort();
-    return refusal;
-  }
-
-  async #judge(authors: SubmissionHeader['authors']): Promise<Refusal | undefined> {
-    if (authors.kind === 'refused') return refuse(550, '5.6.0', authors.why);
-    if (authors.fromFields !== 1) return refuse(550, '5.6.0', 'A message needs exactly one From field');
-    for (const address of [...authors.from, ...authors.others]) {
-      const whose = await this.intake.owns(this.#login, address);
-      if (whose === 'paused') return refuse(550, '5.7.1', pausedText(address.domain));
-      if (whose === 'foreign') {
-        return refuse(550, '5.7.1', `You may not send as ${formatAddress(address)}: it is not one of your addresses`);
-      }
-    }
-    return undefined;
+    if (authors.kind === 'authors' && authors.fromFields === 1) return undefined;
+    this.abort();
+    return refuse(550, '5.6.0', authors.kind === 'refused' ? authors.why : 'A message needs exactly one From field');
   }
 
   async #go(): Promise<Refusal | undefined> {
@@ -288,32 +280,63 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
 
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid } = this.envelope;
-    const { store, hold } = this.intake.options;
-    const outgoing: Outgoing & { allowance: Allowance | null } = {
+    const { store, hold, policy = allowAll } = this.intake.options;
+    const { account } = this.#login;
+    const { authors } = this.#header;
+    const { budgets = [], ...whose } = await this.intake.options.senderOf(account);
+    const to = recipients.map((one) => formatAddress(one.address));
+    const from = sender === undefined ? '' : formatAddress(sender);
+    const mail: Submission = {
       trace: id,
-      account: this.#login.account,
-      ...(await this.intake.options.senderOf(this.#login.account)),
-      sender: sender === undefined ? '' : formatAddress(sender),
+      account,
+      ...whose,
+      budgets,
+      sender: from,
       smtputf8,
       eightBit: body === '8BITMIME',
       ret: ret ?? '',
       envid: envid ?? '',
       signAs: this.#header.authorDomains,
+      authors: authors.kind === 'authors' ? [...authors.from, ...authors.others] : [],
+      as: { kind: 'account', account },
+      spares: false,
+      guard: null,
+      verdict: await policy({ ...whose, account, credential: null, sender: from, recipients: to, size: index.size }),
+      sendAt: null,
       here: plan.deliveries,
+      local: recipients.filter((one) => one.route.kind !== 'elsewhere').map((one) => formatAddress(one.address)),
       onward: plan.onward,
       elsewhere: elsewhere(recipients),
       hold,
       index,
       ...blob,
     };
-    const done = await store.write(submit, outgoing);
-    if (done.kind === 'over') return overText(done);
-    if (done.queued) this.intake.options.queued();
-    return undefined;
+    const done = await store.write(submit, mail);
+    if (done.kind === 'taken' && done.queued) this.intake.options.queued();
+    return refusalOf(done);
   }
 }
 
-function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {
+function refusalOf(done: Submitted): Refusal | undefined {
+  switch (done.kind) {
+    case 'taken':
+    case 'waits':
+      return undefined;
+    case 'over':
+      return overText(done);
+    case 'foreign':
+      if (done.why === 'paused') return refuse(550, '5.7.1', pausedText(done.domain));
+      return refuse(550, '5.7.1', `You may not send as ${done.address}: it is not one of your addresses`);
+    case 'refused':
+      return refuse(550, '5.7.1', done.because);
+    case 'suppressed':
+    case 'repeated':
+    case 'changed':
+      throw new Error(`a person's message was stopped as ${done.kind}`);
+  }
+}
+
+function elsewhere(recipients: readonly Recipient[]): Submission['elsewhere'] {
   const rows = new Map(
     recipients
       .filter((to) => to.route.kind === 'elsewhere')

@@ -104,5 +104,10 @@ export const forgetHistory = command('forget-history', async (tx, input: { befor
     input.before,
     SLICE,
   );
-  return journal.changes === SLICE || attempts.changes === SLICE;
+  const used = await tx.run(
+    'DELETE FROM budget_use WHERE (subject, stretch) IN (SELECT subject, stretch FROM budget_use WHERE stretch < ? LIMIT ?)',
+    input.before,
+    SLICE,
+  );
+  return [journal, attempts, used].some((one) => one.changes === SLICE);
 });

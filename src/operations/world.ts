@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/settings.ts';
+import type { Policy } from '../../mail/delivery/policy.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
@@ -29,6 +30,10 @@ export interface World {
   readonly keys: SigningKeys;
   readonly lastUsed: LastUsed;
   readonly limits: HttpLimits;
+  /** May hold or refuse what leaves. */
+  readonly policy: Policy;
+  /** Where a recipient leaves a list with one click (RFC 8058); left out: senders give URLs of their own. */
+  readonly unsubscribeLink?: (of: { organization: number; recipient: string; trace: string }) => string;
   /** Why mail for elsewhere may not go out now (local mode); null lets it go. */
   readonly hold: string | null;
   /** {base_url}, without a slash at the end. Known once the doors are open. */

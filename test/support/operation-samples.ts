@@ -197,7 +197,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
 export const TEXTS: ReadonlySet<string> = new Set(
   `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
-   keepLocalCopy state alias env spec since revision email role actions verify`.split(/\s+/),
+   guardDuplicates keepLocalCopy state alias env spec since revision email role actions verify`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

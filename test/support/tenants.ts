@@ -11,6 +11,7 @@ import { getServiceEnvironment } from '../../src/operations/services/environment
 import type { World } from '../../src/operations/world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { authenticate } from '../../src/tokens/authenticate.ts';
+import { freely } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
 import { type TestWorld, testWorld } from './world.ts';
 
@@ -213,26 +214,28 @@ async function queueRows(
   const sender = `anna@${word}.test`;
   const data = Buffer.from(`From: <${sender}>\r\nTo: <to@${word}.example>\r\n\r\n${word}\r\n`);
   const queued = async (hold: string | null): Promise<string> => {
-    const done = await store.write(submit, {
-      allowance: null,
-      trace: `trace-${word}-${hold ?? 'due'}`,
-      account: rowId('mailbox', mailboxId) ?? 0,
-      tenant: rowId('organization', organizationId) ?? 0,
-      sender,
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [],
-      here: [],
-      hold,
-      data: Uint8Array.from(data),
-      file: null,
-      elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
-      index: indexMessage(data),
-    });
-    const ids = done.kind === 'taken' ? done.rows : [];
-    return `que_${ids[0]}`;
+    const done = await store.write(
+      submit,
+      freely({
+        trace: `trace-${word}-${hold ?? 'due'}`,
+        account: rowId('mailbox', mailboxId) ?? 0,
+        tenant: rowId('organization', organizationId) ?? 0,
+        sender,
+        smtputf8: false,
+        eightBit: false,
+        ret: '',
+        envid: '',
+        signAs: [],
+        here: [],
+        hold,
+        data: Uint8Array.from(data),
+        file: null,
+        elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
+        index: indexMessage(data),
+      }),
+    );
+    if (done.kind !== 'taken') throw new Error(done.kind);
+    return `que_${done.rows[0]}`;
   };
   return { queueId: await queued(null), heldId: await queued('for a look') };
 }

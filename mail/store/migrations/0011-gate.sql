@@ -14,6 +14,8 @@ ALTER TABLE scheduled DROP COLUMN hold;
 ALTER TABLE scheduled ADD COLUMN held_because TEXT;
 -- It could not be sent so often.
 ALTER TABLE scheduled ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+-- Account whose Sent mailbox gets a copy when it leaves.
+ALTER TABLE scheduled ADD COLUMN copy_for INTEGER;
 -- A program's: it goes to nobody who is suppressed when it leaves.
 ALTER TABLE scheduled ADD COLUMN spares INTEGER NOT NULL DEFAULT 1;
 

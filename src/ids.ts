@@ -18,6 +18,7 @@ const PREFIX = {
   queue: 'que',
   sent: 'eml',
   template: 'tpl',
+  outbox: 'out',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

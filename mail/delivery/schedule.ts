@@ -19,8 +19,11 @@ export interface Wait {
   spares: boolean;
 }
 
-/** Keeps a message until its time, or until somebody lets it go. Recipients on this box wait too. */
-export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Stamp): Promise<void> {
+/**
+ * Keeps a message until its time, or until somebody lets it go. Recipients on this box wait too. Answers the id of its
+ * submission.
+ */
+export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Stamp): Promise<number> {
   const { until, heldBecause, spares } = wait;
   const blob = await addBlob(tx, newBlob(mail));
   const to = namedRecipients(mail);
@@ -38,6 +41,7 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
     Number(spares),
     mail.copyFor ?? null,
   );
+  return id;
 }
 
 export interface DueMessage {
@@ -167,15 +171,17 @@ export const putOff = command('put-off', async (tx, input: { id: number; because
 /** Lets a message go that a person had to look at; its time still counts. */
 export const releaseWaiting = command(
   'release-waiting',
-  async (tx, input: { trace: string }, stamp): Promise<{ kind: 'released' | 'none' }> => {
-    const row = await tx.get<{ account_id: number | null }>(
-      `UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE held_because IS NOT NULL
-         AND submission_id = (SELECT s.id FROM submission s JOIN scheduled d ON d.submission_id = s.id WHERE s.trace = ?)
-       RETURNING (SELECT account_id FROM submission WHERE id = submission_id) AS account_id`,
-      input.trace,
+  async (tx, { id }: { id: number }, stamp): Promise<{ kind: 'released' | 'none' }> => {
+    const { changes } = await tx.run(
+      'UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE submission_id = ? AND held_because IS NOT NULL',
+      id,
     );
-    if (row === undefined) return { kind: 'none' };
-    await note(tx, input.trace, 'released', row.account_id, {}, stamp);
+    const row = await tx.get<{ trace: string; account_id: number | null }>(
+      'SELECT trace, account_id FROM submission WHERE id = ?',
+      id,
+    );
+    if (changes === 0 || row === undefined) return { kind: 'none' };
+    await note(tx, row.trace, 'released', row.account_id, {}, stamp);
     return { kind: 'released' };
   },
 );
@@ -229,3 +235,52 @@ export async function holdTenant(tx: Write, tenant: number, because: string, hol
     tenant,
   );
 }
+
+/** A message that waits as a whole, as people see it. */
+export interface Waiting {
+  id: number;
+  trace: string;
+  tenant: number;
+  account: number | null;
+  sender: string;
+  recipients: string[];
+  dueAt: number;
+  heldBecause: string | null;
+  createdAt: number;
+}
+
+/** What of a tenant waits for its time or for a person, after the submission `after`; null: of everybody. */
+export const listWaiting = query(
+  'list-waiting',
+  async (rx, input: { tenant: number | null; after: number; limit: number }): Promise<Waiting[]> => {
+    const rows = await rx.all<{
+      id: number;
+      trace: string;
+      tenant: number;
+      account_id: number | null;
+      sender: string;
+      recipients: string;
+      due_at: number;
+      held_because: string | null;
+      created_at: number;
+    }>(
+      `SELECT s.id, s.trace, s.tenant, s.account_id, s.sender, d.recipients, d.due_at, d.held_because, s.created_at
+       FROM scheduled d JOIN submission s ON s.id = d.submission_id
+       WHERE d.submission_id > ?1 AND (?2 IS NULL OR s.tenant = ?2) ORDER BY d.submission_id LIMIT ?3`,
+      input.after,
+      input.tenant,
+      input.limit,
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      trace: row.trace,
+      tenant: row.tenant,
+      account: row.account_id,
+      sender: row.sender,
+      recipients: JSON.parse(row.recipients) as string[],
+      dueAt: row.due_at,
+      heldBecause: row.held_because,
+      createdAt: row.created_at,
+    }));
+  },
+);

@@ -41,7 +41,7 @@ export type Stopped =
 export type Submitted =
   | ({ kind: 'taken' } & Sent)
   /** For its time, or for a person: then with the reason. */
-  | { kind: 'waits'; heldBecause: string | null }
+  | { kind: 'waits'; submission: number; heldBecause: string | null }
   | Stopped;
 
 /** The only way out: one commit takes a message with everything that follows from it, or says why not. */
@@ -80,8 +80,8 @@ export async function enter(tx: Write, mail: Submission, stamp: Stamp): Promise<
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
   const heldBecause = verdict.kind === 'hold' ? verdict.because : null;
   if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
-  await schedule(tx, mail, { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares }, stamp);
-  return { kind: 'waits', heldBecause };
+  const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
+  return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause };
 }
 
 function keysOf(mail: Outgoing): string[] {

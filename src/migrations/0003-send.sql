@@ -2,6 +2,7 @@
 ALTER TABLE sent_email ADD COLUMN sha256 TEXT NOT NULL DEFAULT '';
 ALTER TABLE sent_email ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'; -- JSON object, the sender's own
 ALTER TABLE sent_email ADD COLUMN held_because TEXT;                   -- when it was taken
+ALTER TABLE sent_email ADD COLUMN outbox_id INTEGER;                   -- of the engine's submission, while it waited then
 CREATE INDEX sent_email_created ON sent_email (created_at);
 
 -- The engine keeps what was sent before: every door asks it.

@@ -13,7 +13,8 @@ const UNCLAIMED = {
   until: 'This holds until the organization is claimed or has an active recovery key',
 };
 
-const ownerKeys = query('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
+/** The owners of an organization, as addresses are compared. */
+export const ownersOf = query('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
   const rows = await rx.all<{ email_key: string }>(
     'SELECT u.email_key FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? AND m.role = ?',
     input.organization,
@@ -88,6 +89,6 @@ export async function allowanceOf(
   if (!live || organization === OPERATOR) return null;
   const { open } = await store.read(gateOf, { organization });
   if (open) return null;
-  const only = unclaimedSending === 'owner' ? await store.read(ownerKeys, { organization }) : null;
+  const only = unclaimedSending === 'owner' ? await store.read(ownersOf, { organization }) : null;
   return { ...UNCLAIMED, only };
 }

@@ -2,7 +2,7 @@ import type { Command } from '../../mail/store/engine/types.ts';
 import { endWebhookAttempt } from '../webhooks/commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
-import { cancelSent, moveSent, sendEmail } from './sent-commands.ts';
+import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
 import { addUpload } from './upload-commands.ts';
 import { removeWebhook, setWebhook } from './webhook-commands.ts';
@@ -23,4 +23,5 @@ export const SENDING: readonly Command<never, unknown>[] = [
   setForwarder,
   setWebhook,
   updateTemplate,
+  withdrawWaiting,
 ];

@@ -37,7 +37,7 @@ export function answerToTry(sent: Facts): SendResult {
 }
 
 function facts(sent: Facts, id: string | null): Omit<SendResult, 'status' | 'duplicateOf'> {
-  const { messageId, sender, recipients, sha256, scheduledAt, heldBecause } = sent;
+  const { messageId, sender, recipients, sha256, scheduledAt, heldBecause, outbox } = sent;
   return {
     id,
     messageId: id,
@@ -49,7 +49,7 @@ function facts(sent: Facts, id: string | null): Omit<SendResult, 'status' | 'dup
     },
     sha256,
     scheduledAt: isoOrNull(scheduledAt),
-    outboxId: heldBecause === null ? null : id,
+    outboxId: outbox === null ? null : publicId('outbox', outbox),
     reasons: heldBecause === null ? [] : [heldBecause],
   };
 }

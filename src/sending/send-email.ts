@@ -196,7 +196,18 @@ function factsOf(mail: SendRequest) {
   const heldBecause = verdict.kind === 'hold' ? verdict.because : null;
   const recipients = recipientsOf(mail, sendAt === null && heldBecause === null ? null : { heldBecause });
   const own = { tags: { ...tags }, metadata: { ...metadata } };
-  return { trace, messageId, sender, subject, sha256, heldBecause, recipients, scheduledAt: sendAt, ...own };
+  return {
+    trace,
+    messageId,
+    sender,
+    subject,
+    sha256,
+    heldBecause,
+    outbox: null,
+    recipients,
+    scheduledAt: sendAt,
+    ...own,
+  };
 }
 
 /** Everybody who was asked for, each once. */

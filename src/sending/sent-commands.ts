@@ -38,7 +38,7 @@ export const sendEmail = command('send-email', async (tx, request: SendRequest, 
 async function record(
   tx: Write,
   request: SendRequest,
-  waits: { heldBecause: string | null } | null,
+  waits: { heldBecause: string | null; submission: number } | null,
   stamp: Stamp,
 ): Promise<SentEmail> {
   const { trace, messageId, sender, subject, tags, metadata, sha256, leftOut, sendAt } = request;
@@ -50,7 +50,8 @@ async function record(
   const heldBecause = waits?.heldBecause ?? null;
   const { id } = await tx.run(
     `INSERT INTO sent_email (organization_id, credential, trace, message_id, sender, recipients, subject, tags, metadata,
-       sha256, created_at, scheduled_at, held_because) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       sha256, created_at, scheduled_at, held_because, outbox_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     request.organization,
     request.credential,
     trace,
@@ -64,8 +65,18 @@ async function record(
     stamp.now,
     sendAt,
     heldBecause,
+    waits?.submission ?? null,
   );
-  const facts = { trace, messageId, sender, recipients, subject, sha256, heldBecause };
+  const facts = {
+    trace,
+    messageId,
+    sender,
+    recipients,
+    subject,
+    sha256,
+    heldBecause,
+    outbox: waits?.submission ?? null,
+  };
   const times = { createdAt: stamp.now, scheduledAt: sendAt, cancelledAt: null };
   return { id, ...facts, ...times, tags: { ...tags }, metadata: { ...metadata } };
 }
@@ -130,3 +141,13 @@ async function traceOf(
   );
   return row?.trace;
 }
+
+/** Takes back what waits as a whole, be it of a program or of a mailbox. */
+export const withdrawWaiting = command(
+  'withdraw-waiting',
+  async (tx, { trace }: { trace: string }, stamp): Promise<{ kind: 'withdrawn' | 'gone' }> => {
+    if (!(await unschedule(tx, trace, stamp))) return { kind: 'gone' };
+    await tx.run('UPDATE sent_email SET cancelled_at = ? WHERE trace = ?', stamp.now, trace);
+    return { kind: 'withdrawn' };
+  },
+);

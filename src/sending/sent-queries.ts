@@ -19,6 +19,8 @@ export interface SentEmail {
   cancelledAt: number | null;
   /** Why it waited for a person when it was taken. */
   heldBecause: string | null;
+  /** Of its submission, when it waited then. */
+  outbox: number | null;
 }
 
 /** How it stood with a recipient in the moment when the message was taken. */
@@ -38,10 +40,11 @@ type Columns = {
   scheduled_at: number | null;
   cancelled_at: number | null;
   held_because: string | null;
+  outbox_id: number | null;
 };
 
 const COLUMNS = `id, trace, message_id, sender, recipients, subject, tags, metadata, sha256, created_at, scheduled_at,
-  cancelled_at, held_because`;
+  cancelled_at, held_because, outbox_id`;
 
 /** One message that an organization sent through the API. */
 export const findSent = query(
@@ -80,6 +83,7 @@ function sentOf(row: Columns | undefined): SentEmail | undefined {
       scheduledAt: row.scheduled_at,
       cancelledAt: row.cancelled_at,
       heldBecause: row.held_because,
+      outbox: row.outbox_id,
     }
   );
 }

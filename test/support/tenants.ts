@@ -32,6 +32,10 @@ export interface Things {
   /** One row that waits and one that is held. */
   queueId: string;
   heldId: string;
+  /** Messages for tomorrow: one as what was sent, another as what waits. */
+  sentId: string;
+  outboxId: string;
+  templateId: string;
   appPasswordId: string;
   tokenId: string;
   /** Of the whole organization. */
@@ -200,9 +204,30 @@ async function makeThings(
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),
     ...forward,
     ...(await queueRows(world, whole.organizationId, mailboxId, word)),
+    ...(await tomorrow(world, call, address)),
+    templateId: await get('create_email_template', { name: `${word} template`, subject: word, text: word }, 'template'),
     appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
     tokenId: await get('create_agent_token', tokenArgs, 'token'),
   };
+}
+
+/** Two messages that wait for their time. */
+async function tomorrow(
+  world: World,
+  call: (name: string, args: object) => Promise<Result>,
+  from: string,
+): Promise<{ sentId: string; outboxId: string }> {
+  const sendAt = new Date(world.clock() + 86_400_000).toISOString();
+  const mail = {
+    from,
+    to: `to@${from.split('@')[1]?.replace('.test', '.example')}`,
+    subject: from,
+    text: from,
+    sendAt,
+  };
+  const { id } = await call('send_email', mail);
+  const { outboxId } = await call('send_email', { ...mail, allowDuplicate: true });
+  return { sentId: String(id), outboxId: String(outboxId) };
 }
 
 async function queueRows(

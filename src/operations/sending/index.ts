@@ -3,6 +3,15 @@ import { listSuppressionsOf, releaseAddress, suppressAddress } from './suppressi
 import { listWebhookDeliveries, replayWebhookDelivery, testInboundWebhook } from './webhook-deliveries.ts';
 import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
+import { listOutbox, withdrawOutboxItem } from './outbox.ts';
+import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';
+import {
+  createEmailTemplate,
+  deleteEmailTemplate,
+  getEmailTemplate,
+  listEmailTemplates,
+  updateEmailTemplate,
+} from './templates.ts';
 import { getInboundWebhook, removeInboundWebhook, setInboundWebhook } from './webhooks.ts';
 
 export const SENDING: readonly Operation[] = [
@@ -21,4 +30,14 @@ export const SENDING: readonly Operation[] = [
   listSuppressionsOf,
   suppressAddress,
   releaseAddress,
+  sendOneEmail,
+  sendTestEmail,
+  cancelScheduledEmail,
+  listOutbox,
+  withdrawOutboxItem,
+  createEmailTemplate,
+  updateEmailTemplate,
+  listEmailTemplates,
+  getEmailTemplate,
+  deleteEmailTemplate,
 ];

@@ -3,6 +3,7 @@ import { addBlob } from '../store/blob.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
+import { forgetGuess } from '../store/sent-before.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { deliverTo, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
@@ -191,6 +192,7 @@ export async function unschedule(tx: Write, trace: string, stamp: Stamp): Promis
   const row = await waiting(tx, trace);
   if (row === undefined) return false;
   await tx.run('DELETE FROM scheduled WHERE submission_id = ?', row.id);
+  await forgetGuess(tx, trace);
   await note(tx, trace, 'cancelled', row.account_id, {}, stamp);
   await dropSubmission(tx, row.id);
   return true;

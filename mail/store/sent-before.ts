@@ -9,6 +9,8 @@ export interface Guard {
   request: Uint8Array;
   /** The key is good for so long, ms. */
   forMs: number;
+  /** Nobody gave the key: what looks the same may be another message, once the first was taken back. */
+  guess: boolean;
   /** It is meant: sent again, and remembered. */
   again: boolean;
 }
@@ -44,13 +46,19 @@ export async function rememberSent(tx: Write, guard: Guard, trace: string, { now
     now,
   );
   await tx.run(
-    `INSERT INTO sent_before (credential, key, request, trace, expires_at) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO sent_before (credential, key, request, trace, guess, expires_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (credential, key) DO UPDATE SET request = excluded.request, trace = excluded.trace,
        expires_at = excluded.expires_at`,
     guard.credential,
     guard.key,
     guard.request,
     trace,
+    Number(guard.guess),
     now + guard.forMs,
   );
+}
+
+/** What was taken back before it left may be asked for again; a key that was given stays used. */
+export async function forgetGuess(tx: Write, trace: string): Promise<void> {
+  await tx.run('DELETE FROM sent_before WHERE trace = ? AND guess = 1', trace);
 }

@@ -6,8 +6,8 @@ ALTER TABLE sent_email ADD COLUMN outbox_id INTEGER;                   -- of the
 CREATE INDEX sent_email_created ON sent_email (created_at);
 
 -- The engine keeps what was sent before: every door asks it.
-INSERT INTO sent_before (credential, key, request, trace, expires_at)
-  SELECT i.credential, i.key, i.request, s.trace, i.created_at + 86400000
+INSERT INTO sent_before (credential, key, request, trace, guess, expires_at)
+  SELECT i.credential, 'key ' || i.key, i.request, s.trace, 0, i.created_at + 86400000
   FROM idempotency i JOIN sent_email s ON s.id = i.sent_id WHERE true ON CONFLICT DO NOTHING;
 DROP TABLE idempotency;
 

@@ -94,10 +94,17 @@ function guardOf({ credential, guesses }: Sender, asked: EmailRequest): Guard | 
   const { idempotencyKey, dryRun: _try, allowDuplicate: again, ...what } = asked;
   const request = Uint8Array.from(hash('sha256', JSON.stringify(what), 'buffer'));
   if (idempotencyKey !== undefined) {
-    return { credential, key: `key ${idempotencyKey}`, request, forMs: KEY_MS, again: false };
+    return { credential, key: `key ${idempotencyKey}`, request, forMs: KEY_MS, guess: false, again: false };
   }
   if (!guesses) return null;
-  return { credential, key: `same ${Buffer.from(request).toString('hex')}`, request, forMs: GUESS_MS, again };
+  return {
+    credential,
+    key: `same ${Buffer.from(request).toString('hex')}`,
+    request,
+    forMs: GUESS_MS,
+    guess: true,
+    again,
+  };
 }
 
 function checkWhole(request: EmailRequest): void {

@@ -111,6 +111,9 @@ test('the outbox lists what waits, and gives it back', async () => {
   );
   const id = (items as { outboxId: string; sendAt: string }[]).find((one) => one.sendAt === sendAt)?.outboxId;
   expect(await tenants.do('withdraw_outbox_item', { outboxId: id })).toEqual({ withdrawn: true });
+  // It never left, so the same again is no repetition.
+  const again = await tenants.do('send_email', { ...mail(), subject: 'later', sendAt });
+  expect(again['duplicateOf']).toBeNull();
   expect(await tenants.try('withdraw_outbox_item', { outboxId: id })).toMatchObject({
     refusal: { error: 'not_found' },
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import { submit } from '../mail/delivery/submit.ts';
+import { freely } from '../test/support/submission.ts';
 import { quiet } from '../mail/log.ts';
 import { indexMessage } from '../mail/message/indexer.ts';
 import { listAccounts } from '../mail/store/account.ts';
@@ -52,24 +53,26 @@ async function fill(dataDir: string, messages: number, to: (n: number) => string
   const one = (n: number): Promise<unknown> => {
     const recipient = to(n);
     const data = Buffer.from(`From: ${ME}\r\nTo: ${recipient}\r\nMessage-ID: <${n}@home.example>\r\n\r\n${n}\r\n`);
-    return store.write(submit, {
-      trace: `bench-${n}`,
-      account: account.id,
-      tenant: account.tenant,
-      sender: ME,
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: ['home.example'],
-      here: [],
-      elsewhere: [{ recipient, domain: recipient.slice(recipient.indexOf('@') + 1), notify: '', orcpt: '' }],
-      hold: null,
-      data: Uint8Array.from(data),
-      file: null,
-      index: indexMessage(data),
-      allowance: null,
-    });
+    return store.write(
+      submit,
+      freely({
+        trace: `bench-${n}`,
+        account: account.id,
+        tenant: account.tenant,
+        sender: ME,
+        smtputf8: false,
+        eightBit: false,
+        ret: '',
+        envid: '',
+        signAs: ['home.example'],
+        here: [],
+        elsewhere: [{ recipient, domain: recipient.slice(recipient.indexOf('@') + 1), notify: '', orcpt: '' }],
+        hold: null,
+        data: Uint8Array.from(data),
+        file: null,
+        index: indexMessage(data),
+      }),
+    );
   };
   for (let n = 0; n < messages; n += TOGETHER) {
     await Promise.all(Array.from({ length: Math.min(TOGETHER, messages - n) }, (_, i) => one(n + i)));

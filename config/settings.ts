@@ -49,6 +49,10 @@ export const SETTINGS = {
   TRUST_PROXY: define({ parse: parse.networks }),
   BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open' }),
   UNCLAIMED_SENDING: define({ parse: parse.oneOf('open', 'owner'), local: 'open' }),
+  MAILBOX_DAILY: define({ parse: parse.between(0, 1_000_000), local: '1000' }),
+  MAILBOX_NEW_RECIPIENTS: define({ parse: parse.between(0, 1_000_000), local: '200' }),
+  ORGANIZATION_DAILY: define({ parse: parse.between(0, 100_000_000), local: '10000' }),
+  KEY_PER_SECOND: define({ parse: parse.between(0, 1_000), local: '10' }),
   BILLING_SETUP_URL: define({ parse: parse.webUrl }),
   TOKEN_PREFIX: define({ parse: parse.tokenPrefix, local: 'mst' }),
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
@@ -107,6 +111,13 @@ export interface Settings {
   readonly bootstrap: 'open' | 'invite' | 'off';
   /** What an organization may send before it is claimed or has an active recovery key. */
   readonly unclaimedSending: 'open' | 'owner';
+  /** What a mailbox may send a day, one a recipient, and to how many it never wrote to before. In live mode; 0: no limit. */
+  readonly mailboxDaily: number;
+  readonly mailboxNewRecipients: number;
+  /** What an organization may send a day, one a recipient. In live mode; 0: no limit. */
+  readonly organizationDaily: number;
+  /** Messages a second of one API key or token, five times as many at once. In live mode; 0: no limit. */
+  readonly keyPerSecond: number;
   /** Undefined: this box asks for no payment. */
   readonly billingSetupUrl: string | undefined;
   readonly tokenPrefix: string;

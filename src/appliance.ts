@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import { authenticate } from '../mail/auth/authenticate.ts';
+import { allowAll } from '../mail/delivery/policy.ts';
 import { returnPath } from '../mail/delivery/return-path.ts';
 import type { Resolver } from '../mail/dns/lookup.ts';
 import { isPublicAddress } from '../mail/dns/public-address.ts';
@@ -230,6 +231,7 @@ function worldOf(inside: Inside, listeners: Listeners, refusedLogins: World['ref
     limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
     certificate: () => ({ pem: inside.tls.pair.cert, selfSigned: inside.tls.selfSigned }),
     startedAt: clock(),
+    policy: allowAll,
     baseUrl,
     ports,
     runner: new Runner({ ...inside, baseUrl, ports }),

@@ -19,6 +19,8 @@ const PREFIX = {
   route: 'rte',
   sent: 'eml',
   webhook: 'whk',
+  template: 'tpl',
+  outbox: 'out',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

@@ -3,10 +3,12 @@ import { addBlob } from '../store/blob.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
+import { forgetGuess } from '../store/sent-before.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
-import { namedRecipients, noteSubmitted, type Outgoing } from './submit.ts';
+import { namedRecipients, noteSubmitted, type Outgoing } from './outgoing.ts';
+import { fileCopy } from './sent-copy.ts';
 
 /** What keeps a message back as a whole. */
 export interface Wait {
@@ -18,8 +20,11 @@ export interface Wait {
   spares: boolean;
 }
 
-/** Keeps a message until its time, or until somebody lets it go. Recipients on this box wait too. */
-export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Stamp): Promise<void> {
+/**
+ * Keeps a message until its time, or until somebody lets it go. Recipients on this box wait too. Answers the id of its
+ * submission.
+ */
+export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Stamp): Promise<number> {
   const { until, heldBecause, spares } = wait;
   const blob = await addBlob(tx, newBlob(mail));
   const to = namedRecipients(mail);
@@ -30,13 +35,15 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    'INSERT INTO scheduled (submission_id, due_at, recipients, held_because, spares) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO scheduled (submission_id, due_at, recipients, held_because, spares, copy_for) VALUES (?, ?, ?, ?, ?, ?)',
     id,
     until,
     JSON.stringify(to),
     heldBecause,
     Number(spares),
+    mail.copyFor ?? null,
   );
+  return id;
 }
 
 export interface DueMessage {
@@ -99,7 +106,10 @@ export const sendScheduled = command(
   'send-scheduled',
   async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
     const { id, index, hold, local, here, elsewhere, onward } = mail;
-    const { changes } = await tx.run('DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL', id);
+    const waited = await tx.get<{ copy_for: number | null }>(
+      'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
+      id,
+    );
     const row = await tx.get<{
       trace: string;
       tenant: number;
@@ -109,12 +119,13 @@ export const sendScheduled = command(
       eight_bit: number;
       require_tls: number;
     }>('SELECT trace, tenant, blob_id, account_id, sender, eight_bit, require_tls FROM submission WHERE id = ?', id);
-    if (changes === 0 || row === undefined) return { queued: false };
+    if (waited === undefined || row === undefined) return { queued: false };
     const { trace, tenant, account_id: account, sender } = row;
     const asked = { eightBit: row.eight_bit === 1, requireTls: row.require_tls === 1 };
     const message = { trace, tenant, account, sender, index, hold, ...asked };
     await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
     await noteLeftOut(tx, message, mail, stamp);
+    if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
     await addRows(tx, { submission: id, trace, account, tenant }, elsewhere, hold, stamp);
     for (const one of onward) await sendOn(tx, message, one, row.blob_id, stamp);
@@ -155,7 +166,7 @@ export const putOff = command('put-off', async (tx, input: { id: number; because
   await tx.run('UPDATE scheduled SET due_at = ? WHERE submission_id = ?', stamp.now + pause, input.id);
   if (tried.attempts < MOST_ATTEMPTS) return;
   await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', input.because, input.id);
-  const row = await tx.get<Waiting & { trace: string }>(
+  const row = await tx.get<Owned & { trace: string }>(
     'SELECT id, trace, tenant, account_id FROM submission WHERE id = ?',
     input.id,
   );
@@ -167,15 +178,17 @@ export const putOff = command('put-off', async (tx, input: { id: number; because
 /** Lets a message go that a person had to look at; its time still counts. */
 export const releaseWaiting = command(
   'release-waiting',
-  async (tx, input: { trace: string }, stamp): Promise<{ kind: 'released' | 'none' }> => {
-    const row = await waiting(tx, input.trace);
-    if (row === undefined) return { kind: 'none' };
+  async (tx, { id }: { id: number }, stamp): Promise<{ kind: 'released' | 'none' }> => {
     const { changes } = await tx.run(
-      'UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE held_because IS NOT NULL AND submission_id = ?',
-      row.id,
+      'UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE submission_id = ? AND held_because IS NOT NULL',
+      id,
     );
-    if (changes === 0) return { kind: 'none' };
-    await note(tx, input.trace, 'released', row.account_id, {}, stamp, { tenant: row.tenant });
+    const row = await tx.get<Owned & { trace: string }>(
+      'SELECT id, trace, tenant, account_id FROM submission WHERE id = ?',
+      id,
+    );
+    if (changes === 0 || row === undefined) return { kind: 'none' };
+    await note(tx, row.trace, 'released', row.account_id, {}, stamp, { tenant: row.tenant });
     return { kind: 'released' };
   },
 );
@@ -185,6 +198,7 @@ export async function unschedule(tx: Write, trace: string, stamp: Stamp): Promis
   const row = await waiting(tx, trace);
   if (row === undefined) return false;
   await tx.run('DELETE FROM scheduled WHERE submission_id = ?', row.id);
+  await forgetGuess(tx, trace);
   await note(tx, trace, 'cancelled', row.account_id, {}, stamp, { tenant: row.tenant });
   await dropSubmission(tx, row.id);
   return true;
@@ -200,14 +214,14 @@ export async function reschedule(tx: Write, trace: string, until: number, stamp:
   return true;
 }
 
-interface Waiting extends Record<string, string | number | null> {
+interface Owned extends Record<string, string | number | null> {
   id: number;
   tenant: number;
   account_id: number | null;
 }
 
-function waiting(tx: Write, trace: string): Promise<Waiting | undefined> {
-  return tx.get<Waiting>(
+function waiting(tx: Write, trace: string): Promise<Owned | undefined> {
+  return tx.get<Owned>(
     'SELECT s.id, s.tenant, s.account_id FROM submission s JOIN scheduled d ON d.submission_id = s.id WHERE s.trace = ?',
     trace,
   );
@@ -236,3 +250,52 @@ export async function holdTenant(tx: Write, tenant: number, because: string, hol
     tenant,
   );
 }
+
+/** A message that waits as a whole, as people see it. */
+export interface Waiting {
+  id: number;
+  trace: string;
+  tenant: number;
+  account: number | null;
+  sender: string;
+  recipients: string[];
+  dueAt: number;
+  heldBecause: string | null;
+  createdAt: number;
+}
+
+/** What of a tenant waits for its time or for a person, after the submission `after`; null: of everybody. */
+export const listWaiting = query(
+  'list-waiting',
+  async (rx, input: { tenant: number | null; after: number; limit: number }): Promise<Waiting[]> => {
+    const rows = await rx.all<{
+      id: number;
+      trace: string;
+      tenant: number;
+      account_id: number | null;
+      sender: string;
+      recipients: string;
+      due_at: number;
+      held_because: string | null;
+      created_at: number;
+    }>(
+      `SELECT s.id, s.trace, s.tenant, s.account_id, s.sender, d.recipients, d.due_at, d.held_because, s.created_at
+       FROM scheduled d JOIN submission s ON s.id = d.submission_id
+       WHERE d.submission_id > ?1 AND (?2 IS NULL OR s.tenant = ?2) ORDER BY d.submission_id LIMIT ?3`,
+      input.after,
+      input.tenant,
+      input.limit,
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      trace: row.trace,
+      tenant: row.tenant,
+      account: row.account_id,
+      sender: row.sender,
+      recipients: JSON.parse(row.recipients) as string[],
+      dueAt: row.due_at,
+      heldBecause: row.held_because,
+      createdAt: row.created_at,
+    }));
+  },
+);

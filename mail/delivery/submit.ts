@@ -1,119 +1,107 @@
-import type { MessageIndex } from '../message/index-types.ts';
-import { textKey } from '../message/address.ts';
-import { type Allowance, type OverAllowance, takeAllowance } from '../store/allowance.ts';
-import { addBlob } from '../store/blob.ts';
-import { command, type Stamp, type Write } from '../store/engine/types.ts';
-import { newBlob } from '../store/entry-commands.ts';
-import { note } from '../store/journal.ts';
-import { enqueue, type NewQueueRow } from '../store/queue.ts';
-import { type Delivery, receive, sendOn } from './deliver.ts';
-import type { Onward } from './forward.ts';
+import { type Address, parseAddress, textKey } from '../message/address.ts';
+import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
+import { type Budget, overBudget, spend } from '../store/budget.ts';
+import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
+import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
+import { suppressed } from '../store/suppression.ts';
+import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
+import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
+import type { Verdict } from './policy.ts';
+import { schedule } from './schedule.ts';
 
-/** A message that leaves an account, or the box itself: the only way out. */
-export interface Outgoing {
-  trace: string;
-  /** Null: the box itself. */
-  account: number | null;
-  tenant: number;
-  /** Envelope sender, '' for the null reverse-path. */
-  sender: string;
-  smtputf8: boolean;
-  eightBit: boolean;
-  ret: string;
-  envid: string;
-  /** Domains of the authors, which were checked: their keys sign it, so that it passes DMARC. */
-  signAs: readonly string[];
-  /** TLS all the way, or it comes back. RFC 8689 */
-  requireTls?: boolean;
-  /** Recipients on this box get it in the same commit. */
-  here: readonly Delivery[];
-  /**
-   * Recipients on this box as they were named, when they are not those of `here`: some only forward, and where to is none
-   * of the sender's business.
-   */
-  local?: readonly string[];
-  elsewhere: readonly NewQueueRow[];
-  /** Copies that recipients on this box have forwarded. */
-  onward?: readonly Onward[];
-  /** Why mail for elsewhere may not go out yet; null lets it go. */
-  hold: string | null;
-  data: Uint8Array | null;
-  file: { file: string; size: number } | null;
-  index: MessageIndex;
-  /** What its sender is told of recipients on this box, in the same commit. */
-  report?: Outgoing;
+export { type Outgoing, send } from './outgoing.ts';
+
+/** What somebody asks to send, with what is known of who asks. Every door hands over the same. */
+export interface Submission extends Outgoing {
+  /** All authors that the header names: From, Sender and their Resent forms. */
+  authors: readonly Address[];
+  as: Identity;
+  /** A program's: it goes to nobody who is suppressed. People decide themselves. */
+  spares: boolean;
+  /** What an organization that nobody stands for may send; null: no such limit. */
+  allowance: Allowance | null;
+  budgets: readonly Budget[];
+  /** Null: a second one is meant as a second one (SMTP, JMAP). */
+  guard: Guard | null;
+  /** What the policy says. */
+  verdict: Verdict;
+  /** ms UTC; null: now. */
+  sendAt: number | null;
 }
 
-/**
- * Takes a submission: entries for those who are here, queue rows for the others, one commit. What is over the sender's
- * allowance is not taken, and leaves nothing.
- */
+/** Why a message is not sent; nothing of it stays. */
+export type Stopped =
+  | SentBefore
+  | ForeignAuthor
+  /** The caller may ask again without these. */
+  | { kind: 'suppressed'; recipients: { address: string; reason: string }[] }
+  | OverAllowance
+  | { kind: 'refused'; because: string };
+
+export type Submitted =
+  | ({ kind: 'taken' } & Sent)
+  /** For its time, or for a person: then with the reason. */
+  | { kind: 'waits'; submission: number; heldBecause: string | null }
+  | Stopped;
+
+/** The only way out: one commit takes a message with everything that follows from it, or says why not. */
 export const submit = command(
   'submit',
-  async (
-    tx,
-    mail: Outgoing & { allowance: Allowance | null },
-    stamp,
-  ): Promise<({ kind: 'taken' } & Sent) | OverAllowance> => {
-    const { tenant, allowance } = mail;
-    const over =
-      allowance === null ? undefined : await takeAllowance(tx, { tenant, allowance, recipients: keysOf(mail) }, stamp);
-    return over ?? { kind: 'taken', ...(await send(tx, mail, stamp)) };
-  },
+  async (tx, mail: Submission, stamp): Promise<Submitted> =>
+    (await judge(tx, mail, stamp.now)) ?? (await enter(tx, mail, stamp)),
 );
 
-const keysOf = (mail: Outgoing): string[] => namedRecipients(mail).map(textKey);
+/** What {@link submit} would answer to a message that it would not take; undefined when it would. Changes nothing. */
+export const trySubmit = query('try-submit', (rx, { mail, now }: { mail: Submission; now: number }) =>
+  judge(rx, mail, now),
+);
 
-type Named = Pick<Outgoing, 'here' | 'local' | 'elsewhere'>;
-
-/** Everybody whom the sender named. */
-export function namedRecipients({ here, elsewhere, local = here.map((one) => one.to) }: Named): string[] {
-  return [...local, ...elsewhere.map((row) => row.recipient)];
-}
-
-export interface Sent {
-  /** Queue rows of the recipients elsewhere. */
-  rows: number[];
-  /** Something was queued, be it a copy that goes on: the relay may look. */
-  queued: boolean;
-}
-
-/** The body of {@link submit} without a limit, for commands that send something as part of their own work. */
-export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sent> {
-  const blob = await addBlob(tx, newBlob(mail));
-  await noteSubmitted(tx, mail, stamp);
-  for (const delivery of mail.here) await receive(tx, mail, delivery, blob, stamp);
-  if (mail.report !== undefined) await tell(tx, mail, mail.report, stamp);
-  const { onward = [] } = mail;
-  for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
-  if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
-  const { trace, tenant, account, sender, smtputf8, eightBit, ret, envid, signAs, requireTls = false } = mail;
-  const size = mail.index.size;
-  const rows = await enqueue(
-    tx,
-    { trace, tenant, account, blob, sender, smtputf8, eightBit, ret, envid, signAs, requireTls, size },
-    mail.elsewhere,
-    mail.hold,
-    stamp,
+/** Every question that is asked of a message that leaves, in the one order. Commands of the doors may ask it too. */
+export async function judge(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
+  const keys = keysOf(mail);
+  const { tenant, allowance, budgets } = mail;
+  return (
+    // Before all others: a repeated request sends nothing, so the limits and lists of today have no say in its answer.
+    (await sentBefore(rx, mail.guard, now)) ??
+    (await foreignAuthor(rx, mail.as, authorsOf(mail))) ??
+    (mail.spares ? await spared(rx, mail) : undefined) ??
+    (await overAllowance(rx, { tenant, allowance, recipients: keys }, now)) ??
+    (await overBudget(rx, budgets, keys, now)) ??
+    (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined)
   );
-  return { rows, queued: true };
 }
 
-/** Writes into the sender's story that a message was taken, and for whom. */
-export async function noteSubmitted(
-  tx: Write,
-  mail: Pick<Outgoing, 'trace' | 'account' | 'tenant' | 'sender' | 'index'> & Named,
-  stamp: Stamp,
-): Promise<void> {
-  const { trace, account, tenant, index, local: here = mail.here.map((one) => one.to) } = mail;
-  const detail = { from: mail.sender, to: namedRecipients(mail), size: index.size, ...(here.length > 0 && { here }) };
-  await note(tx, trace, 'submitted', account, detail, stamp, { tenant, messageId: index.messageId });
+/** Takes a message that {@link judge} has nothing against. */
+export async function enter(tx: Write, mail: Submission, stamp: Stamp): Promise<Submitted> {
+  const { tenant, allowance, budgets, guard, verdict, sendAt } = mail;
+  const keys = keysOf(mail);
+  await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
+  await spend(tx, budgets, keys, stamp);
+  if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
+  const heldBecause = verdict.kind === 'hold' ? verdict.because : null;
+  if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
+  const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
+  return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause };
 }
 
-/** RFC 3461 5.2.6: who asked is told of success, also by a box that is both ends. */
-async function tell(tx: Write, { trace, account, tenant }: Outgoing, report: Outgoing, stamp: Stamp): Promise<void> {
-  const to = report.here[0]?.to ?? report.elsewhere[0]?.recipient;
-  if (to === undefined) return;
-  await send(tx, report, stamp);
-  await note(tx, trace, 'bounced', account, { kind: 'success', to, as: report.trace }, stamp, { tenant });
+function keysOf(mail: Outgoing): string[] {
+  return [...new Set(namedRecipients(mail).map(textKey))];
+}
+
+/** The envelope sender is an author too; the null one is nobody. */
+function authorsOf({ sender, authors }: Submission): Address[] {
+  const envelope = parseAddress(sender);
+  return envelope === undefined ? [...authors] : [envelope, ...authors];
+}
+
+async function spared(rx: Read, mail: Submission): Promise<Stopped | undefined> {
+  const named = namedRecipients(mail);
+  const rows = await suppressed(rx, mail.tenant, named.map(textKey));
+  if (rows.length === 0) return undefined;
+  const reasons = new Map(rows.map((row) => [row.key, row.reason]));
+  const recipients = named.flatMap((address) => {
+    const reason = reasons.get(textKey(address));
+    return reason === undefined ? [] : [{ address, reason }];
+  });
+  return { kind: 'suppressed', recipients };
 }

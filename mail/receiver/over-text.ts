@@ -8,6 +8,7 @@ export function overText(over: OverAllowance): Refusal {
     return { kind: 'refused', code: 550, enhanced: '5.7.1', text };
   }
   const what = {
+    rate: `at most ${over.most} messages a second`,
     burst: `at most ${over.most} messages in 10 seconds`,
     messages: `at most ${over.most} messages a day`,
     'new-recipients': `at most ${over.most} new recipients a day`,

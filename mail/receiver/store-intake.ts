@@ -12,11 +12,13 @@ import { type ForwardedMail, type Kept, planForwards, returned } from '../delive
 import { copyOf, type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
 import { ownReport } from '../delivery/own-report.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
-import { type Outgoing, submit } from '../delivery/submit.ts';
+import { allowAll, type Policy } from '../delivery/policy.ts';
+import { type Outgoing, type Submission, submit, type Submitted } from '../delivery/submit.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import { ownsAddress } from '../store/account.ts';
 import type { Allowance } from '../store/allowance.ts';
+import type { Budget } from '../store/budget.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { MOST_REPORTS } from '../store/departed.ts';
 import { StoreBusy } from '../store/engine/types.ts';
@@ -40,8 +42,10 @@ export interface StoreIntakeOptions {
   hostname: string;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
-  /** For whom an account sends, and how much that may be; null: no limit. */
-  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null }>;
+  /** For whom an account sends, and how much that may be; null and left out: no limit. */
+  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null; budgets?: readonly Budget[] }>;
+  /** May hold or refuse what an account sends; left out: nothing of it. */
+  policy?: Policy;
   /** Of the box: rewritten senders and markers of what it forwards. */
   forwardKey: Buffer;
   /** Of the box: the senders under which single copies leave. */
@@ -383,28 +387,16 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
     const rest = this.#header.end();
     if (rest !== undefined) await this.keep(rest);
-    const refusal = (await this.#wrongAuthor()) ?? (await this.#go());
+    const refusal = this.#wrongAuthor() ?? (await this.#go());
     return refusal ?? { kind: 'accepted' };
   }
 
-  async #wrongAuthor(): Promise<Refusal | undefined> {
+  /** What no reader would take for one author; whether it is the sender's own name, the gate knows. */
+  #wrongAuthor(): Refusal | undefined {
     const { authors } = this.#header;
-    const refusal = await this.#judge(authors);
-    if (refusal !== undefined) this.abort();
-    return refusal;
-  }
-
-  async #judge(authors: SubmissionHeader['authors']): Promise<Refusal | undefined> {
-    if (authors.kind === 'refused') return refuse(550, '5.6.0', authors.why);
-    if (authors.fromFields !== 1) return refuse(550, '5.6.0', 'A message needs exactly one From field');
-    for (const address of [...authors.from, ...authors.others]) {
-      const whose = await this.intake.owns(this.#login, address);
-      if (whose === 'paused') return refuse(550, '5.7.1', pausedText(address.domain));
-      if (whose === 'foreign') {
-        return refuse(550, '5.7.1', `You may not send as ${formatAddress(address)}: it is not one of your addresses`);
-      }
-    }
-    return undefined;
+    if (authors.kind === 'authors' && authors.fromFields === 1) return undefined;
+    this.abort();
+    return refuse(550, '5.6.0', authors.kind === 'refused' ? authors.why : 'A message needs exactly one From field');
   }
 
   async #go(): Promise<Refusal | undefined> {
@@ -416,18 +408,30 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
 
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
-    const { store, hold } = this.intake.options;
-    const outgoing: Outgoing & { allowance: Allowance | null } = {
+    const { store, hold, policy = allowAll } = this.intake.options;
+    const { account } = this.#login;
+    const { authors } = this.#header;
+    const { budgets = [], ...whose } = await this.intake.options.senderOf(account);
+    const to = recipients.map((one) => formatAddress(one.address));
+    const from = sender === undefined ? '' : formatAddress(sender);
+    const mail: Submission = {
       trace: id,
-      account: this.#login.account,
-      ...(await this.intake.options.senderOf(this.#login.account)),
-      sender: sender === undefined ? '' : formatAddress(sender),
+      account,
+      ...whose,
+      budgets,
+      sender: from,
       smtputf8,
       eightBit: body === '8BITMIME',
       ret: ret ?? '',
       envid: envid ?? '',
       requireTls,
       signAs: this.#header.authorDomains,
+      authors: authors.kind === 'authors' ? [...authors.from, ...authors.others] : [],
+      as: { kind: 'account', account },
+      spares: false,
+      guard: null,
+      verdict: await policy({ ...whose, account, credential: null, sender: from, recipients: to, size: index.size }),
+      sendAt: null,
       here: plan.deliveries,
       local: [
         ...new Set(recipients.filter((to) => to.route.kind !== 'elsewhere').map((to) => formatAddress(to.address))),
@@ -439,12 +443,11 @@ class SubmittedMessage extends IncomingMessage implements MessageSink {
       ...blob,
     };
     const report = await this.#report(blob, index);
-    if (report !== undefined) outgoing.report = report;
-    const done = await store.write(submit, outgoing);
-    if (done.kind === 'over') return overText(done);
-    if (done.queued) this.intake.options.queued();
+    if (report !== undefined) mail.report = report;
+    const done = await store.write(submit, mail);
+    if (done.kind === 'taken' && done.queued) this.intake.options.queued();
     this.intake.countForwards(plan);
-    return undefined;
+    return refusalOf(done);
   }
 
   /** To who asked to be told of success; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
@@ -473,7 +476,26 @@ function isOurs(where: Route): boolean {
   return where.kind === 'here' || where.kind === 'forward';
 }
 
-function elsewhere(recipients: readonly Recipient[]): Outgoing['elsewhere'] {
+function refusalOf(done: Submitted): Refusal | undefined {
+  switch (done.kind) {
+    case 'taken':
+    case 'waits':
+      return undefined;
+    case 'over':
+      return overText(done);
+    case 'foreign':
+      if (done.why === 'paused') return refuse(550, '5.7.1', pausedText(done.domain));
+      return refuse(550, '5.7.1', `You may not send as ${done.address}: it is not one of your addresses`);
+    case 'refused':
+      return refuse(550, '5.7.1', done.because);
+    case 'suppressed':
+    case 'repeated':
+    case 'changed':
+      throw new Error(`a person's message was stopped as ${done.kind}`);
+  }
+}
+
+function elsewhere(recipients: readonly Recipient[]): Submission['elsewhere'] {
   const rows = new Map(
     recipients
       .filter((to) => to.route.kind === 'elsewhere')

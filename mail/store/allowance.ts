@@ -1,4 +1,4 @@
-import type { Stamp, Write } from './engine/types.ts';
+import type { Read, Stamp, Write } from './engine/types.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -16,26 +16,42 @@ export interface Allowance {
   until: string;
 }
 
-export type OverAllowance = { kind: 'over'; until: string } & (
-  | { what: 'messages' | 'burst' | 'new-recipients'; most: number; /** ms */ wait: number }
+export type OverAllowance = { kind: 'over'; /** A sentence for people. */ until: string } & (
+  | { what: 'messages' | 'burst' | 'rate' | 'new-recipients'; most: number; /** ms */ wait: number }
   | { what: 'recipient'; recipient: string }
 );
 
 const BURST_MS = 10_000;
 
-/** Counts one message to these recipients, or answers what it would be too much of; then nothing was counted. */
-export async function takeAllowance(
-  tx: Write,
-  { tenant, allowance, recipients }: { tenant: number; allowance: Allowance; recipients: readonly string[] },
-  { now }: Stamp,
+interface Asked {
+  tenant: number;
+  /** Null: no limit. */
+  allowance: Allowance | null;
+  /** Keys. */
+  recipients: readonly string[];
+}
+
+/** What a message to these recipients would be too much of; nothing is counted. */
+export async function overAllowance(
+  rx: Read,
+  { tenant, allowance, recipients }: Asked,
+  now: number,
 ): Promise<OverAllowance | undefined> {
+  if (allowance === null) return undefined;
   const { only, until } = allowance;
   const stranger = only === null ? undefined : recipients.find((key) => !only.includes(key));
   if (stranger !== undefined) return { kind: 'over', until, what: 'recipient', recipient: stranger };
+  return (await overMessages(rx, tenant, allowance, now)) ?? (await overNew(rx, tenant, allowance, recipients, now));
+}
+
+/** Counts a message that was not too much. */
+export async function countAllowance(
+  tx: Write,
+  { tenant, allowance, recipients }: Asked,
+  { now }: Stamp,
+): Promise<void> {
+  if (allowance === null) return;
   await tx.run(`DELETE FROM sending_count WHERE tenant = ? AND subject = '' AND at <= ?`, tenant, now - DAY_MS);
-  const over =
-    (await overMessages(tx, tenant, allowance, now)) ?? (await overNew(tx, tenant, allowance, recipients, now));
-  if (over !== undefined) return over;
   await tx.run(
     `INSERT INTO sending_count (tenant, subject, at, nth) SELECT ?1, '', ?2, coalesce(max(nth), -1) + 1
      FROM sending_count WHERE tenant = ?1 AND subject = '' AND at = ?2`,
@@ -45,11 +61,10 @@ export async function takeAllowance(
   for (const key of await unknown(tx, tenant, recipients)) {
     await tx.run('INSERT INTO sending_count (tenant, subject, at, nth) VALUES (?, ?, ?, 0)', tenant, key, now);
   }
-  return undefined;
 }
 
 async function overMessages(
-  tx: Write,
+  rx: Read,
   tenant: number,
   { messages, burst, until }: Allowance,
   now: number,
@@ -58,15 +73,15 @@ async function overMessages(
     ['burst', burst, BURST_MS],
     ['messages', messages, DAY_MS],
   ] as const) {
-    const oldest = await nthNewest(tx, tenant, most, now - window);
+    const oldest = await nthNewest(rx, tenant, most, now - window);
     if (oldest !== undefined) return { kind: 'over', until, what, most, wait: oldest + window - now };
   }
   return undefined;
 }
 
 /** When the `most`th newest message was, if it lies in the window; that is when there is no room for another. */
-async function nthNewest(tx: Write, tenant: number, most: number, after: number): Promise<number | undefined> {
-  const row = await tx.get<{ at: number }>(
+async function nthNewest(rx: Read, tenant: number, most: number, after: number): Promise<number | undefined> {
+  const row = await rx.get<{ at: number }>(
     `SELECT at FROM sending_count WHERE tenant = ? AND subject = '' AND at > ? ORDER BY at DESC, nth DESC LIMIT 1 OFFSET ?`,
     tenant,
     after,
@@ -76,15 +91,15 @@ async function nthNewest(tx: Write, tenant: number, most: number, after: number)
 }
 
 async function overNew(
-  tx: Write,
+  rx: Read,
   tenant: number,
   { newRecipients, until }: Allowance,
   recipients: readonly string[],
   now: number,
 ): Promise<OverAllowance | undefined> {
-  const fresh = await unknown(tx, tenant, recipients);
+  const fresh = await unknown(rx, tenant, recipients);
   if (fresh.length === 0) return undefined;
-  const rows = await tx.all<{ at: number }>(
+  const rows = await rx.all<{ at: number }>(
     `SELECT at FROM sending_count WHERE tenant = ? AND subject <> '' AND at > ? ORDER BY at LIMIT 1000`,
     tenant,
     now - DAY_MS,
@@ -94,11 +109,11 @@ async function overNew(
   return { kind: 'over', until, what: 'new-recipients', most: newRecipients, wait };
 }
 
-async function unknown(tx: Write, tenant: number, recipients: readonly string[]): Promise<string[]> {
+async function unknown(rx: Read, tenant: number, recipients: readonly string[]): Promise<string[]> {
   const fresh: string[] = [];
   for (const key of new Set(recipients)) {
     const known = 'SELECT 1 AS there FROM sending_count WHERE tenant = ? AND subject = ? LIMIT 1';
-    if ((await tx.get(known, tenant, key)) === undefined) fresh.push(key);
+    if ((await rx.get(known, tenant, key)) === undefined) fresh.push(key);
   }
   return fresh;
 }

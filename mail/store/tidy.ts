@@ -109,5 +109,10 @@ export const forgetHistory = command('forget-history', async (tx, input: { befor
     input.before,
     SLICE,
   );
-  return [journal, keys, attempts].some(({ changes }) => changes === SLICE);
+  const used = await tx.run(
+    'DELETE FROM budget_use WHERE (subject, stretch) IN (SELECT subject, stretch FROM budget_use WHERE stretch < ? LIMIT ?)',
+    input.before,
+    SLICE,
+  );
+  return [journal, keys, attempts, used].some(({ changes }) => changes === SLICE);
 });

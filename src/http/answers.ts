@@ -10,12 +10,13 @@ export function jsonOnly(app: FastifyInstance): void {
     if (parsed.ok) done(null, parsed.value);
     else done(Object.assign(new Error(parsed.problem), { statusCode: 400 }));
   });
-  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+  app.setErrorHandler((error: Error & { statusCode?: number }, { routeOptions }, reply) => {
+    const maxBytes = routeOptions.bodyLimit ?? 1_048_576;
     switch (error.statusCode ?? 500) {
       case 400:
         return say(reply, { error: 'invalid_arguments', message: `${error.message}.` });
       case 413:
-        return say(reply, { error: 'too_large', message: 'The body is larger than 1 MiB.', maxBytes: 1_048_576 });
+        return say(reply, { error: 'too_large', message: `The body is larger than ${maxBytes} octets.`, maxBytes });
       case 415:
         return reply
           .code(415)

@@ -1,20 +1,22 @@
 import { z } from 'zod';
 import { bootstrapAccount } from '../operations/accounts/bootstrap-tools.ts';
 import { inputSchema, outputSchema } from '../operations/description.ts';
+import { sendingPaths } from './openapi-sending.ts';
 import { getServiceEnvironment } from '../operations/services/environment.ts';
 
 type Json = Record<string, unknown>;
 
 export interface FixedPath {
   path: string;
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'put' | 'delete';
   /** An OpenAPI operation without the refusals that all have. */
   what: Json;
 }
 
 /** Routes beside the catalogue: those for who has no token yet, and the environment that a service reads. */
 export function fixedPaths(): FixedPath[] {
-  return [cataloguePath(), bootstrapPath(), claimPath(), recoveryStart(), recoveryComplete(), environmentPath()];
+  const own = [cataloguePath(), bootstrapPath(), claimPath(), recoveryStart(), recoveryComplete(), environmentPath()];
+  return [...own, ...sendingPaths()];
 }
 
 function cataloguePath(): FixedPath {

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/settings.ts';
+import type { Policy } from '../../mail/delivery/policy.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { RefusedLogin } from '../../mail/relay/smarthosts.ts';
@@ -30,6 +31,8 @@ export interface World {
   readonly keys: SigningKeys;
   readonly lastUsed: LastUsed;
   readonly limits: HttpLimits;
+  /** May hold or refuse what leaves. */
+  readonly policy: Policy;
   /** Why mail for elsewhere may not go out now (local mode); null lets it go. */
   readonly hold: string | null;
   /** {base_url}, without a slash at the end. Known once the doors are open. */

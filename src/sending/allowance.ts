@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import { OPERATOR, tenantOf } from '../../mail/store/account.ts';
+import type { Budget } from '../../mail/store/budget.ts';
 import type { Allowance } from '../../mail/store/allowance.ts';
 import { query, type Store } from '../../mail/store/engine/types.ts';
 import { gateOf } from '../recovery/gate-queries.ts';
@@ -12,7 +13,8 @@ const UNCLAIMED = {
   until: 'This holds until the organization is claimed or has an active recovery key',
 };
 
-const ownerKeys = query('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
+/** The owners of an organization, as addresses are compared. */
+export const ownersOf = query('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
   const rows = await rx.all<{ email_key: string }>(
     'SELECT u.email_key FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? AND m.role = ?',
     input.organization,
@@ -21,14 +23,61 @@ const ownerKeys = query('owner-keys', async (rx, input: { organization: number }
   return rows.map((row) => row.email_key);
 });
 
-/** For whom an account sends, and how much that may be; null: no limit. */
+type Limits = Pick<
+  Settings,
+  'live' | 'unclaimedSending' | 'mailboxDaily' | 'mailboxNewRecipients' | 'organizationDaily' | 'keyPerSecond'
+>;
+
+/** How many seconds of its rate a key may send at once. */
+const BURST_SECONDS = 5;
+
+/** For whom an account sends, and how much that may be; null and none: no limit. */
 export async function senderOf(
   store: Store,
-  settings: Pick<Settings, 'live' | 'unclaimedSending'>,
+  settings: Limits,
   account: number,
-): Promise<{ tenant: number; allowance: Allowance | null }> {
+): Promise<{ tenant: number; allowance: Allowance | null; budgets: Budget[] }> {
   const tenant = (await store.read(tenantOf, { account })) ?? OPERATOR;
-  return { tenant, allowance: await allowanceOf(store, settings, tenant) };
+  const budgets = [...mailboxBudget(settings, account), ...organizationBudget(settings, tenant)];
+  return { tenant, allowance: await allowanceOf(store, settings, tenant), budgets };
+}
+
+/** How much a program may send; `account` when it does so as a mailbox. */
+export function programBudgets(
+  settings: Limits,
+  { organization, credential, account }: { organization: number; credential: string; account: number | null },
+): Budget[] {
+  return [
+    ...rateBudget(settings, credential),
+    ...(account === null ? [] : mailboxBudget(settings, account)),
+    ...organizationBudget(settings, organization),
+  ];
+}
+
+// Local mode sends nothing to the world; the operator sets these, and may set them to 0.
+function rateBudget({ live, keyPerSecond }: Limits, subject: string): Budget[] {
+  if (!live || keyPerSecond === 0) return [];
+  const rate = { perSecond: keyPerSecond, burst: keyPerSecond * BURST_SECONDS };
+  return [{ subject, rate, told: 'This is the pace of one key' }];
+}
+
+function mailboxBudget({ live, mailboxDaily: daily, mailboxNewRecipients: most }: Limits, account: number): Budget[] {
+  if (!live) return [];
+  const told = 'This is what one mailbox may send; the operator of the box can allow more';
+  return [
+    {
+      subject: `account/${account}`,
+      told,
+      ...(daily > 0 && { daily }),
+      ...(most > 0 && { newRecipients: { account, most } }),
+    },
+  ];
+}
+
+function organizationBudget({ live, organizationDaily: daily }: Limits, tenant: number): Budget[] {
+  if (!live || daily === 0) return [];
+  const told = 'This is what one organization may send; the operator of the box can allow more';
+  return [{ subject: `tenant/${tenant}`, told, daily }];
 }
 
 /** What an organization may send; null: no limit. */
@@ -40,6 +89,6 @@ export async function allowanceOf(
   if (!live || organization === OPERATOR) return null;
   const { open } = await store.read(gateOf, { organization });
   if (open) return null;
-  const only = unclaimedSending === 'owner' ? await store.read(ownerKeys, { organization }) : null;
+  const only = unclaimedSending === 'owner' ? await store.read(ownersOf, { organization }) : null;
   return { ...UNCLAIMED, only };
 }

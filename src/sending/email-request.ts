@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { NamedAddress } from '../../mail/message/compose.ts';
-import { Line } from '../operations/schemas.ts';
+import { Id, Line } from '../operations/schemas.ts';
 import { readMailbox } from './mailbox-text.ts';
+import { Variables } from './template-text.ts';
 
 /** Of to, cc and bcc together. */
 export const MOST_RECIPIENTS = 50;
 const MOST_ATTACHMENTS = 100;
 const LONGEST_BODY = 5_000_000;
-const LONGEST_SCHEDULE_MS = 30 * 24 * 3_600_000;
 
 const Mailbox = z
   .string()
@@ -22,71 +22,95 @@ const Mailboxes = z.union([Mailbox, z.array(Mailbox).max(MOST_RECIPIENTS)]).tran
 
 /** Fields that say who, when or how, which are given in other ways or are not the sender's to say. */
 const RESERVED =
-  /^(?:from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|delivered-to|dkim-signature|mime-version|resent-.*|arc-.*|content-.*|authentication-results|x-service-.*)$/i;
+  /^(?:from|sender|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|return-path|received(?:-spf)?|delivered-to|dkim-signature|mime-version|resent-.*|arc-.*|content-.*|authentication-results|tls-required|x-service-.*|x-mailstead-.*)$/i;
 const HeaderName = z
   .string()
   .regex(/^[!-9;-~]{1,76}$/, 'a header name has letters, digits and -')
   .refine((name) => !RESERVED.test(name), 'this header has a field of its own, or is not yours to set');
 
-const Attachment = z.strictObject({
-  filename: Line(1, 255).refine((name) => !/[\\/]/.test(name), 'a filename has no path'),
-  contentType: z
-    .string()
-    .regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, 'looks like application/pdf')
-    .default('application/octet-stream'),
-  content: z.base64(),
-  contentId: z
-    .string()
-    .regex(/^[\w.@+-]{1,120}$/, 'has letters, digits and . @ + - _')
-    .optional(),
-});
+/** The name under which a file was put at /api/email/uploads. */
+export const UploadName = z.string().regex(/^[\w-]{1,64}$/, 'has letters, digits, - and _');
+
+const Attachment = z
+  .strictObject({
+    filename: Line(1, 255).refine((name) => !/[\\/]/.test(name), 'a filename has no path'),
+    contentType: z
+      .string()
+      .regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, 'looks like application/pdf')
+      .default('application/octet-stream'),
+    content: z.base64().optional(),
+    uploadId: UploadName.optional(),
+    contentId: z
+      .string()
+      .regex(/^[\w.@+-]{1,120}$/, 'has letters, digits and . @ + - _')
+      .optional(),
+  })
+  .refine(({ content, uploadId }) => (content === undefined) !== (uploadId === undefined), {
+    path: ['content'],
+    message: 'is needed, or uploadId, and not both',
+  });
 
 const Tags = z
   .record(z.string().regex(/^[\w-]{1,64}$/), Line(0, 256))
   .refine((tags) => Object.keys(tags).length <= 50, 'has more than 50 names');
 
-/** The body of `POST /api/email/send`. */
-export const EmailRequest = z
-  .strictObject({
-    from: Mailbox,
-    to: Mailboxes,
-    cc: Mailboxes.default([]),
-    bcc: Mailboxes.default([]),
-    replyTo: Mailboxes.default([]),
-    subject: Line(0, 998),
-    text: z.string().max(LONGEST_BODY).optional(),
-    html: z.string().max(LONGEST_BODY).optional(),
-    headers: z.record(HeaderName, Line(0, 998)).default({}),
-    attachments: z.array(Attachment).max(MOST_ATTACHMENTS).default([]),
-    inReplyTo: z
-      .string()
-      .regex(/^<[^<>\s]{1,250}@[^<>\s]{1,250}>$/, 'looks like <id@example.com>')
-      .optional(),
-    listUnsubscribe: z
-      .url({ protocol: /^https$/ })
-      .max(500)
-      .optional(),
-    tags: Tags.default({}),
-    sendAt: z.iso.datetime({ offset: true }).optional(),
-    idempotencyKey: Line(1, 256).optional(),
-    dryRun: z.boolean().default(false),
-  })
-  .refine((mail) => mail.text !== undefined || mail.html !== undefined, {
-    path: ['text'],
-    message: 'text or html is needed',
-  })
-  .refine((mail) => mail.to.length + mail.cc.length + mail.bcc.length <= MOST_RECIPIENTS, {
-    path: ['to'],
-    message: `has more than ${MOST_RECIPIENTS} recipients with cc and bcc`,
-  })
-  .refine((mail) => mail.to.length + mail.cc.length + mail.bcc.length > 0, { path: ['to'], message: 'is empty' });
+const Metadata = z
+  .record(z.string().regex(/^[\w.-]{1,64}$/), z.union([z.string().max(1_000), z.number(), z.boolean()]))
+  .refine((metadata) => JSON.stringify(metadata).length <= 4_000, 'has more than 4,000 characters');
+
+const Template = z.strictObject({
+  id: Id('template'),
+  version: z.number().int().min(1).max(1_000_000).optional(),
+  variables: Variables.default({}),
+});
+
+/** What a message is made of, at every door. */
+export const EMAIL_FIELDS = {
+  from: Mailbox,
+  to: Mailboxes,
+  cc: Mailboxes.default([]),
+  bcc: Mailboxes.default([]),
+  replyTo: Mailboxes.default([]),
+  subject: Line(0, 998).optional(),
+  text: z.string().max(LONGEST_BODY).optional(),
+  html: z.string().max(LONGEST_BODY).optional(),
+  template: Template.optional(),
+  headers: z.record(HeaderName, Line(0, 998)).default({}),
+  attachments: z.array(Attachment).max(MOST_ATTACHMENTS).default([]),
+  inReplyTo: z
+    .string()
+    .regex(/^<[^<>\s]{1,250}@[^<>\s]{1,250}>$/, 'looks like <id@example.com>')
+    .optional(),
+  listUnsubscribe: z.union([z.url({ protocol: /^https$/ }).max(500), z.literal(true)]).optional(),
+  tags: Tags.default({}),
+  metadata: Metadata.default({}),
+  sendAt: z.iso.datetime({ offset: true }).optional(),
+  requireTls: z.boolean().default(false),
+  saveToSent: z.boolean().default(false),
+  idempotencyKey: Line(1, 256).optional(),
+  allowDuplicate: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+};
+
+/** The body of `POST /api/email/send`. What is only wrong together is for {@link flawOf}. */
+export const EmailRequest = z.strictObject(EMAIL_FIELDS);
+
+/** What is wrong with a request that is right field by field. */
+export function flawOf(mail: EmailRequest): { path: string; message: string } | undefined {
+  const named = mail.to.length + mail.cc.length + mail.bcc.length;
+  if (named === 0) return { path: 'to', message: 'is empty' };
+  if (named > MOST_RECIPIENTS) {
+    return { path: 'to', message: `has more than ${MOST_RECIPIENTS} recipients with cc and bcc` };
+  }
+  if (mail.template !== undefined) {
+    const twice = (['subject', 'text', 'html'] as const).find((name) => mail[name] !== undefined);
+    return twice === undefined ? undefined : { path: twice, message: 'comes from the template' };
+  }
+  if (mail.subject === undefined) return { path: 'subject', message: 'is missing; it may be empty' };
+  if (mail.text === undefined && mail.html === undefined) return { path: 'text', message: 'text or html is needed' };
+  const names = Object.keys(mail.headers).map((name) => name.toLowerCase());
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  return twice === undefined ? undefined : { path: `headers.${twice}`, message: 'is given twice' };
+}
 
 export type EmailRequest = z.output<typeof EmailRequest>;
-
-/** ms UTC, null for now; undefined when it lies too far off. What is past is now. */
-export function sendTime(request: EmailRequest, now: number): number | null | undefined {
-  if (request.sendAt === undefined) return null;
-  const at = Date.parse(request.sendAt);
-  if (at <= now) return null;
-  return at - now > LONGEST_SCHEDULE_MS ? undefined : at;
-}

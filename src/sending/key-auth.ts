@@ -10,6 +10,10 @@ export interface Sender {
   credential: string;
   /** Domain names in A-labels; null: every verified one of the organization. */
   allowedDomains: readonly string[] | null;
+  /** Sends as this mailbox and from its addresses only; null: as a program. */
+  account: number | null;
+  /** What it sends twice within ten minutes goes out once. */
+  guesses: boolean;
 }
 
 const findKey = query(
@@ -18,10 +22,17 @@ const findKey = query(
     rx,
     input: { hash: Uint8Array },
   ): Promise<
-    { id: number; organization_id: number; allowed_domains: string | null; expires_at: number | null } | undefined
+    | {
+        id: number;
+        organization_id: number;
+        allowed_domains: string | null;
+        expires_at: number | null;
+        guesses_duplicates: number;
+      }
+    | undefined
   > =>
     rx.get(
-      `SELECT k.id, k.organization_id, k.allowed_domains, k.expires_at FROM api_key k
+      `SELECT k.id, k.organization_id, k.allowed_domains, k.expires_at, k.guesses_duplicates FROM api_key k
        JOIN organization o ON o.id = k.organization_id
        WHERE k.key_hash = ? AND k.revoked_at IS NULL AND o.frozen_at IS NULL`,
       input.hash,
@@ -48,5 +59,7 @@ export async function authenticateKey(
     organization: row.organization_id,
     credential: publicId('apiKey', row.id),
     allowedDomains: row.allowed_domains === null ? null : (JSON.parse(row.allowed_domains) as string[]),
+    account: null,
+    guesses: row.guesses_duplicates === 1,
   };
 }

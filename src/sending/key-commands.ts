@@ -9,14 +9,16 @@ export interface NewApiKey {
   /** Domain names in A-labels; null: every verified one. */
   allowedDomains: readonly string[] | null;
   expiresAt: number | null;
+  /** What it sends twice within ten minutes goes out once. */
+  guessesDuplicates: boolean;
 }
 
 export const addApiKey = command(
   'add-api-key',
   async (tx, key: NewApiKey, stamp): Promise<{ kind: 'added'; id: number }> => {
     const { id } = await tx.run(
-      `INSERT INTO api_key (key_hash, organization_id, project_id, name, shown, allowed_domains, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO api_key (key_hash, organization_id, project_id, name, shown, allowed_domains, created_at, expires_at,
+         guesses_duplicates) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key.hash,
       key.organization,
       key.project,
@@ -25,6 +27,7 @@ export const addApiKey = command(
       key.allowedDomains === null ? null : JSON.stringify(key.allowedDomains),
       stamp.now,
       key.expiresAt,
+      Number(key.guessesDuplicates),
     );
     return { kind: 'added', id };
   },

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../mail/message/address.ts';
+import { type Address, parseAddress } from '../../mail/message/address.ts';
 import { type NamedAddress, oneLine } from '../../mail/message/compose.ts';
 
 /**
@@ -10,14 +10,20 @@ export function readMailbox(text: string): NamedAddress | undefined {
   const plain = text.trim();
   const match = /^(.*?)\s*<([^<>]*)>$/u.exec(plain);
   if (match === null) {
-    const address = parseAddress(plain);
+    const address = plainAddress(plain);
     return address && { address };
   }
   const [, shown = '', spelled = ''] = match;
   const name = nameOf(shown);
-  const address = parseAddress(spelled);
+  const address = plainAddress(spelled);
   if (address === undefined || name === undefined) return undefined;
   return name === '' ? { address } : { address, name };
+}
+
+/** RFC 5321 allows an "@" in quotes; which of two is the one is what readers guess differently. */
+function plainAddress(text: string): Address | undefined {
+  const address = parseAddress(text);
+  return address === undefined || /["@\\\s]/.test(address.local) ? undefined : address;
 }
 
 /** Undefined when another reader might see an address, or a second one, in it. */

@@ -3,19 +3,25 @@ import { endWebhookAttempts, forgetWebhookAttempts } from '../webhooks/commands.
 import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
-import { cancelSent, sendEmail } from './sent-commands.ts';
+import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
+import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
+import { addUpload } from './upload-commands.ts';
 import { addWebhook, changeWebhook, dropWebhook, removeWebhook, setWebhook, testWebhook } from './webhook-commands.ts';
 
 /** What this area writes. */
 export const SENDING: readonly Command<never, unknown>[] = [
   addApiKey,
+  addUpload,
   addWebhook,
   cancelSent,
   changeWebhook,
   confirmForward,
+  createTemplate,
+  deleteTemplate,
   dropWebhook,
   endWebhookAttempts,
   forgetWebhookAttempts,
+  moveSent,
   removeForwarder,
   removeWebhook,
   revokeApiKey,
@@ -24,4 +30,6 @@ export const SENDING: readonly Command<never, unknown>[] = [
   setForwarder,
   setWebhook,
   testWebhook,
+  updateTemplate,
+  withdrawWaiting,
 ];

@@ -5,7 +5,8 @@ import { lenient } from '../operations/lenient.ts';
 import { Refused, type Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { authenticateKey, type Sender } from './key-auth.ts';
-import type { SendResult } from './send-email.ts';
+import type { EmailRequest } from './email-request.ts';
+import type { SendResult } from './send-answer.ts';
 
 export type Handler = (sender: Sender, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 export type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -13,23 +14,23 @@ export type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<Fa
 const MOST_OF_A_BATCH = 100;
 
 /** A route for who holds an email API key; refusals that are thrown become answers. */
-export function withKey(world: World, handle: Handler): Route {
+export function withKey(world: World, handle: Handler, tell: typeof say = say): Route {
   return async (request, reply) => {
     void reply.header('cache-control', 'no-store');
     const sender = await authenticateKey(world, authorizationOf(request));
     const wait = world.limits.take(request.ip, undefined, world.clock());
     if (wait > 0) {
       const message = `Too many requests: wait ${wait} s.`;
-      return say(reply, { error: 'rate_limited', message, retryAfterSeconds: wait });
+      return tell(reply, { error: 'rate_limited', message, retryAfterSeconds: wait });
     }
     if ('why' in sender) {
       void reply.header('www-authenticate', 'Bearer realm="mailstead"');
-      return say(reply, { error: 'unauthorized', message: `Unauthorized: ${sender.why}.` });
+      return tell(reply, { error: 'unauthorized', message: `Unauthorized: ${sender.why}.` });
     }
     try {
       return await handle(sender, request, reply);
     } catch (error) {
-      return say(reply, refusalOf(world, error));
+      return tell(reply, refusalOf(world, error));
     }
   };
 }
@@ -51,10 +52,15 @@ export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefine
 
 /** Reads one body and sends it; `key`, of the header, goes before the one in the body. */
 export async function send(world: World, sender: Sender, body: unknown, key: string | undefined): Promise<SendResult> {
-  const [{ EmailRequest }, { sendFor }] = await Promise.all([import('./email-request.ts'), import('./send-email.ts')]);
-  const given = lenient(EmailRequest, body);
-  const read = EmailRequest.safeParse(key === undefined ? given : { ...given, idempotencyKey: key });
-  if (read.success) return sendFor(world, sender, read.data);
+  const [request, { sendFor }] = await Promise.all([readEmail(body, key), import('./send-email.ts')]);
+  return sendFor(world, sender, request);
+}
+
+async function readEmail(body: unknown, key: string | undefined): Promise<EmailRequest> {
+  const { EmailRequest: schema } = await import('./email-request.ts');
+  const given = lenient(schema, body);
+  const read = schema.safeParse(key === undefined ? given : { ...given, idempotencyKey: key });
+  if (read.success) return read.data;
   const issues = read.error.issues.slice(0, 10).map(({ path, message }) => ({ path: path.join('.'), message }));
   const [first] = issues;
   throw new Refused({
@@ -64,14 +70,28 @@ export async function send(world: World, sender: Sender, body: unknown, key: str
   });
 }
 
-/** Each alone: one that fails takes none of the others with it. */
-export function sendAll(world: World, sender: Sender, list: unknown): Promise<(SendResult | Refusal)[]> {
-  if (!Array.isArray(list) || list.length === 0 || list.length > MOST_OF_A_BATCH) {
-    throw new Refused({ error: 'invalid_arguments', message: `Send a list of 1 to ${MOST_OF_A_BATCH} messages.` });
+/** Each alone: one that fails takes none of the others with it. With a key for all of them each has its own. */
+export async function sendAll(
+  world: World,
+  sender: Sender,
+  bodies: readonly unknown[],
+  key: string | undefined,
+): Promise<(SendResult | Refusal)[]> {
+  const results: (SendResult | Refusal)[] = [];
+  // One after another: a hundred messages of the largest size at once would be more memory than anybody gave.
+  for (const [i, body] of bodies.entries()) {
+    const own = key === undefined ? undefined : `${key}/${i}`;
+    results.push(await send(world, sender, body, own).catch((error: unknown) => refusalOf(world, error)));
   }
-  return Promise.all(
-    list.map((body: unknown) =>
-      send(world, sender, body, undefined).catch((error: unknown) => refusalOf(world, error)),
-    ),
-  );
+  return results;
+}
+
+/** The bodies of a batch. */
+export function bodiesOf(list: unknown): readonly unknown[] {
+  if (Array.isArray(list) && list.length > 0 && list.length <= MOST_OF_A_BATCH) return list;
+  throw new Refused({
+    error: 'invalid_arguments',
+    message: `Send a list of 1 to ${MOST_OF_A_BATCH} messages.`,
+    issues: [{ path: '', message: `is no list of 1 to ${MOST_OF_A_BATCH} messages` }],
+  });
 }

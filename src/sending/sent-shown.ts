@@ -9,7 +9,7 @@ export type RecipientState =
 export function shownSent(sent: SentEmail, events: readonly JournalLine[]) {
   const recipients = sent.recipients.map(({ address, state }) => ({
     address,
-    ...(state === 'suppressed' ? { state: 'suppressed' as const } : standing(sent, address, events)),
+    ...(state === 'suppressed' ? { state } : standing(sent, address, events)),
   }));
   return {
     id: publicId('sent', sent.id),
@@ -17,6 +17,7 @@ export function shownSent(sent: SentEmail, events: readonly JournalLine[]) {
     from: sent.sender,
     subject: sent.subject,
     tags: sent.tags,
+    metadata: sent.metadata,
     createdAt: new Date(sent.createdAt).toISOString(),
     scheduledAt: sent.scheduledAt === null ? null : new Date(sent.scheduledAt).toISOString(),
     status: wholeOf(recipients.map((one) => one.state)),
@@ -31,17 +32,18 @@ const STATES: Readonly<Record<string, RecipientState>> = {
   deferred: 'deferred',
   held: 'held',
   released: 'queued',
+  suppressed: 'suppressed',
 };
 
 /** How it stands with one recipient: what the journal says last of it. */
 function standing(
-  { cancelledAt, scheduledAt }: SentEmail,
+  { cancelledAt, scheduledAt, heldBecause }: SentEmail,
   address: string,
   events: readonly JournalLine[],
 ): { state: RecipientState; lastStatus?: string; lastText?: string } {
   if (cancelledAt !== null) return { state: 'cancelled' };
   const left = events.some(({ event }) => event === 'submitted');
-  if (scheduledAt !== null && !left) return { state: 'scheduled' };
+  if (!left && (scheduledAt !== null || heldBecause !== null)) return { state: waitingState(events) };
   const last = events.findLast(
     ({ event, detail }) => detail['to'] === address && (event in STATES || event === 'cancelled'),
   );
@@ -56,6 +58,12 @@ function standing(
   };
 }
 
+/** A message that waits as a whole: for its time, or for a person. */
+function waitingState(events: readonly JournalLine[]): RecipientState {
+  const last = events.findLast(({ event }) => event === 'held' || event === 'released' || event === 'scheduled');
+  return last?.event === 'held' ? 'held' : 'scheduled';
+}
+
 function isHere(address: string, events: readonly JournalLine[]): boolean {
   const here = events.find(({ event }) => event === 'submitted')?.detail['here'];
   return Array.isArray(here) && here.includes(address);
@@ -68,6 +76,7 @@ function wholeOf(states: readonly RecipientState[]): RecipientState {
     'held',
     'deferred',
     'queued',
+    'complained',
     'bounced',
     'complained',
     'cancelled',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Allowance, type OverAllowance, takeAllowance } from '../../mail/store/allowance.ts';
+import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../../mail/store/allowance.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 import { mailParts } from '../../mail/parts.ts';
@@ -9,11 +9,15 @@ const DAY = 24 * 3_600_000;
 
 const take = command(
   'test-take',
-  (
+  async (
     tx,
     input: { tenant: number; allowance: Allowance; recipients: readonly string[] },
     stamp,
-  ): Promise<OverAllowance | undefined> => takeAllowance(tx, input, stamp),
+  ): Promise<OverAllowance | undefined> => {
+    const over = await overAllowance(tx, input, stamp.now);
+    if (over === undefined) await countAllowance(tx, input, stamp);
+    return over;
+  },
 );
 
 let store: TestStore;

@@ -13,6 +13,7 @@ import { query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
 import { queueOfTrace } from '../../mail/store/queue.ts';
+import { freely } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const MINUTE = 60_000;
@@ -43,25 +44,27 @@ function address(text: string): Address {
 /** A message from me@box.test in the queue; answers its rows. */
 async function submitted(to: readonly string[]): Promise<number[]> {
   const data = Uint8Array.from(Buffer.from('From: me@box.test\r\n\r\nhello\r\n'));
-  const done = await box.store.write(submit, {
-    trace: 'message',
-    account,
-    tenant: 1,
-    sender: 'me@box.test',
-    smtputf8: false,
-    eightBit: false,
-    ret: '',
-    envid: '',
-    signAs: ['box.test'],
-    here: [],
-    elsewhere: to.map((recipient) => ({ recipient, domain: address(recipient).domain, notify: '', orcpt: '' })),
-    hold: null,
-    data,
-    file: null,
-    index: indexMessage(data),
-    allowance: null,
-  });
-  if (done.kind === 'over') throw new Error('over an allowance that is none');
+  const done = await box.store.write(
+    submit,
+    freely({
+      trace: 'message',
+      account,
+      tenant: 1,
+      sender: 'me@box.test',
+      smtputf8: false,
+      eightBit: false,
+      ret: '',
+      envid: '',
+      signAs: ['box.test'],
+      here: [],
+      elsewhere: to.map((recipient) => ({ recipient, domain: address(recipient).domain, notify: '', orcpt: '' })),
+      hold: null,
+      data,
+      file: null,
+      index: indexMessage(data),
+    }),
+  );
+  if (done.kind !== 'taken') throw new Error(done.kind);
   return done.rows;
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { returnPath } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
+import { freely } from '../support/submission.ts';
 import { Housekeeping } from '../../mail/jobs/housekeeping.ts';
 import { quiet } from '../../mail/log.ts';
 import { formatAddress } from '../../mail/message/address.ts';
@@ -76,24 +77,26 @@ async function sent(
   by: number | null = account,
 ): Promise<{ id: number; sender: string }> {
   const data = Uint8Array.from(Buffer.from(`From: ${from}\r\n\r\nhello\r\n`));
-  const done = await box.store.write(submit, {
-    trace: 'message',
-    account: by,
-    tenant: 1,
-    sender: from,
-    smtputf8: false,
-    eightBit: false,
-    ret: '',
-    envid: '',
-    signAs: ['box.test'],
-    here: [],
-    elsewhere: [{ recipient: to, domain: theAddress(to).domain, notify: '', orcpt: '' }],
-    hold: null,
-    data,
-    file: null,
-    index: indexMessage(data),
-    allowance: null,
-  });
+  const done = await box.store.write(
+    submit,
+    freely({
+      trace: 'message',
+      account: by,
+      tenant: 1,
+      sender: from,
+      smtputf8: false,
+      eightBit: false,
+      ret: '',
+      envid: '',
+      signAs: ['box.test'],
+      here: [],
+      elsewhere: [{ recipient: to, domain: theAddress(to).domain, notify: '', orcpt: '' }],
+      hold: null,
+      data,
+      file: null,
+      index: indexMessage(data),
+    }),
+  );
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
   const path = await returnPath(box.store, BOX_KEY, { id, sender: theAddress(from) });
   return { id, sender: path === undefined ? '' : formatAddress(path) };

@@ -98,6 +98,8 @@ test.skipIf(!TOOLS)('the page on sending, webhooks and forwards', { timeout: 120
   const said = (text: string): string => blockWith(commandsOf('sending.md'), printed, text);
   expect(said('api/email/send"')).toContain('"rcptTo":["hello@agent.test","you@example.org"]');
   expect(said('/events')).toMatch(/"state":"delivered"[^]*"state":"held"[^]*"event":"submitted"/);
+  expect(said('uploads/report-1')).toMatch(/"uploadId":"report-1"[^]*"status":"queued"/);
+  expect(said('create_email_template')).toMatch(/"status":"queued"[^]*template also needs name/);
   expect(said('add_suppression')).toMatch(/"suppressed":true[^]*recipient_blocked[^]*"removed":true/);
   expect(said('set_email_inbound_webhook')).toMatch(/"signingSecret":"whsec_[^]*"consecutiveFailures":0/);
   expect(said('set_email_forwarder')).toMatch(/"mode":"local_and_relay"[^]*"mode":"forward_only"/);

@@ -106,6 +106,14 @@ async function useEverything(organizationId: string): Promise<Things> {
   await login('anna@secretive.test', String(app['password']));
   await login('anna@secretive.test', seen.add('a wrong password', 'wrong-Horse-battery-1954')).catch(() => undefined);
   await submit('anna@secretive.test', String(app['password']));
+  const later = await call('send_email', {
+    from: 'anna@secretive.test',
+    to: 'later@else.example',
+    subject: 'later',
+    text: 'later',
+    sendAt: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  const template = await call('create_email_template', { name: 'hello', subject: 'hello', text: 'hello' });
   const { items } = (await call('list_queue')) as { items: { queueId: string }[] };
   const queueId = items[0]?.queueId ?? '';
   return {
@@ -125,6 +133,9 @@ async function useEverything(organizationId: string): Promise<Things> {
     webhookId: idOf(hook, 'webhook'),
     queueId,
     heldId: queueId,
+    sentId: String(later['id']),
+    outboxId: String(later['outboxId']),
+    templateId: idOf(template, 'template'),
     appPasswordId: idOf(app, 'appPassword'),
     tokenId: idOf(agent, 'token'),
     userId: 'usr_1',

@@ -142,6 +142,46 @@ describe('an idempotency key', () => {
   });
 });
 
+test('a key outlives kill -9: one message, the same answer, and another body is still another', async () => {
+  await using fallible = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
+  const at = `http://127.0.0.1:${fallible.port('http')}`;
+  const { token: owner } = await newOrganization(at, 'Fallible');
+  await tool(at, 'add_email_domain', { domain: 'fall.test' }, owner);
+  await tool(at, 'verify_email_domain', { domain: 'fall.test' }, owner);
+  const secret = String((await tool(at, 'create_email_api_key', { name: 'app' }, owner)).body['secret']);
+  const ask = async (subject: string) => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
+    const body = { from: 'a@fall.test', to: 'you@elsewhere.example', subject, text: 'x', idempotencyKey: 'once' };
+    return http('POST', `${at}/api/email/send`, headers, JSON.stringify(body));
+  };
+  const first = await ask('once');
+  await fallible.kill();
+  await fallible.restart();
+  const second = await ask('once');
+  expect(second.text).toBe(first.text.replace('"duplicateOf":null', `"duplicateOf":"${String(first.json?.['id'])}"`));
+  expect((await ask('twice')).status).toBe(409);
+  const { items } = (await tool(at, 'list_queue', {}, owner)).body as { items: unknown[] };
+  expect(items).toHaveLength(1);
+});
+
+test('a file that was put there before goes into a message; another key does not see it', async () => {
+  const put = (name: string, auth = key) =>
+    fetch(`${base}/api/email/uploads/${name}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${auth}`, 'content-type': 'application/pdf' },
+      body: '%PDF-uploaded',
+    });
+  expect((await put('invoice-1')).status).toBe(201);
+  expect((await put('../x')).status).toBeGreaterThanOrEqual(400);
+  expect((await put('x', token)).status).toBe(401);
+  const attachments = [{ filename: 'a.pdf', contentType: 'application/pdf', uploadId: 'invoice-1' }];
+  expect((await post({ ...mail, subject: 'with a file', attachments })).status).toBe(202);
+  expect(await newest()).toContain(Buffer.from('%PDF-uploaded').toString('base64'));
+  const other = await newKey({});
+  const refused = await post({ ...mail, attachments }, { authorization: `Bearer ${other}` });
+  expect(refused).toMatchObject({ status: 404, body: { error: 'not_found' } });
+});
+
 describe('a scheduled message', () => {
   test('waits whole, and goes at its time', async () => {
     const sendAt = new Date(Date.now() + 1_500).toISOString();
@@ -172,6 +212,20 @@ describe('what is refused', () => {
     ['a line end in the subject', {}, { ...mail, subject: 'a\r\nBcc: x@ext.example' }, 400, 'invalid_arguments'],
     ['a line end in a header', {}, { ...mail, headers: { 'X-A': 'a\nB: c' } }, 400, 'invalid_arguments'],
     ['a reserved header', {}, { ...mail, headers: { From: 'x@y.example' } }, 400, 'invalid_arguments'],
+    ['NUL in a name', {}, { ...mail, from: 'a\0b <a@send.test>' }, 400, 'invalid_arguments'],
+    ['a separator in a name', {}, { ...mail, to: 'a\u2028b <a@x.example>' }, 400, 'invalid_arguments'],
+    ['a line end in an address', {}, { ...mail, to: 'a@x.example\r\nRCPT TO:<b@x.example>' }, 400, 'invalid_arguments'],
+    ['a line end in the name of a header', {}, { ...mail, headers: { 'X-A\r\nB': 'c' } }, 400, 'invalid_arguments'],
+    [
+      'a line end in a filename',
+      {},
+      { ...mail, attachments: [{ filename: 'a\r\nb', content: '' }] },
+      400,
+      'invalid_arguments',
+    ],
+    ['a group', {}, { ...mail, to: 'team: a@x.example;' }, 400, 'invalid_arguments'],
+    ['a comment', {}, { ...mail, to: 'a@x.example (Anna)' }, 400, 'invalid_arguments'],
+    ['a route', {}, { ...mail, to: '<@b.example:a@x.example>' }, 400, 'invalid_arguments'],
     ['no body', {}, { from: mail.from, to: mail.to, subject: 'x' }, 400, 'invalid_arguments'],
     ['nobody', {}, { ...mail, to: [] }, 400, 'invalid_arguments'],
     [

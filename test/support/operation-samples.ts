@@ -84,6 +84,16 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   set_forwarding_policy: () => ({ confirmExternal: false }),
   list_email_forwarders: ({ sourceAddress }) => ({ sourceAddress }),
   remove_email_forwarder: ({ forwarderId }) => ({ forwarderId }),
+  send_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example`, subject: fresh(), text: fresh() }),
+  send_test_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example` }),
+  cancel_scheduled_email: ({ sentId }) => ({ sentId }),
+  list_outbox: none,
+  withdraw_outbox_item: ({ outboxId }) => ({ outboxId }),
+  create_email_template: () => ({ name: fresh(), subject: 'Hello {{name}}', text: 'Hello {{name}}' }),
+  update_email_template: ({ templateId }) => ({ templateId, subject: fresh(), text: fresh() }),
+  list_email_templates: none,
+  get_email_template: ({ templateId }) => ({ templateId }),
+  delete_email_template: ({ templateId }) => ({ templateId }),
   list_queue: () => ({ state: 'waiting' }),
   get_queue_item: waiting,
   retry_queue_item: waiting,
@@ -161,6 +171,9 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
+  sentId: (of) => of.sentId,
+  outboxId: (of) => of.outboxId,
+  templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
   webhookId: (of) => of.webhookId,
   // Nothing was delivered to the webhooks of the fixture.
@@ -232,9 +245,9 @@ export const TEXTS: ReadonlySet<string> = new Set(
   `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
-   receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret`.split(
-    /\s+/,
-  ),
+   receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
+   guardDuplicates from to cc bcc replyTo subject text html template headers attachments inReplyTo listUnsubscribe tags
+   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -10,11 +10,19 @@ const readAll = query('test-read-all', async (rx): Promise<[string, string[]][]>
   );
   const all: [string, string[]][] = [];
   for (const { name } of tables) {
-    const rows = await rx.all(`SELECT * FROM ${name}`);
+    const columns = await rx.all<{ name: string; type: string }>('SELECT name, type FROM pragma_table_info(?)', name);
+    const rows = await rx.all(`SELECT ${columns.map(readable).join(', ')} FROM ${name}`);
     all.push([name, rows.map((row) => JSON.stringify(row, plain))]);
   }
   return all;
 });
+
+/** Hashes of 64 bits are more than a number holds. */
+function readable({ name, type }: { name: string; type: string }): string {
+  if (type !== 'INTEGER') return `"${name}"`;
+  const holds = `"${name}" IS NULL OR "${name}" BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+  return `CASE WHEN ${holds} THEN "${name}" ELSE CAST("${name}" AS TEXT) END AS "${name}"`;
+}
 
 function plain(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;

@@ -11,6 +11,7 @@ import { getServiceEnvironment } from '../../src/operations/services/environment
 import type { World } from '../../src/operations/world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { authenticate } from '../../src/tokens/authenticate.ts';
+import { freely } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
 import { type TestWorld, testWorld } from './world.ts';
 
@@ -34,6 +35,10 @@ export interface Things {
   /** One row that waits and one that is held. */
   queueId: string;
   heldId: string;
+  /** Messages for tomorrow: one as what was sent, another as what waits. */
+  sentId: string;
+  outboxId: string;
+  templateId: string;
   appPasswordId: string;
   tokenId: string;
   /** Of the whole organization. */
@@ -205,9 +210,30 @@ async function makeThings(
     routeId: await get('set_outbound_route', { ...route, senderDomain: domain }, 'route', 'routeId'),
     webhookId: await get('create_webhook', { projectId, url: `https://hooks.example.net/${word}/sent` }, 'webhook'),
     ...(await queueRows(world, whole.organizationId, mailboxId, word)),
+    ...(await tomorrow(world, call, address)),
+    templateId: await get('create_email_template', { name: `${word} template`, subject: word, text: word }, 'template'),
     appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
     tokenId: await get('create_agent_token', tokenArgs, 'token'),
   };
+}
+
+/** Two messages that wait for their time. */
+async function tomorrow(
+  world: World,
+  call: (name: string, args: object) => Promise<Result>,
+  from: string,
+): Promise<{ sentId: string; outboxId: string }> {
+  const sendAt = new Date(world.clock() + 86_400_000).toISOString();
+  const mail = {
+    from,
+    to: `to@${from.split('@')[1]?.replace('.test', '.example')}`,
+    subject: from,
+    text: from,
+    sendAt,
+  };
+  const { id } = await call('send_email', mail);
+  const { outboxId } = await call('send_email', { ...mail, allowDuplicate: true });
+  return { sentId: String(id), outboxId: String(outboxId) };
 }
 
 async function queueRows(
@@ -219,26 +245,28 @@ async function queueRows(
   const sender = `anna@${word}.test`;
   const data = Buffer.from(`From: <${sender}>\r\nTo: <to@${word}.example>\r\n\r\n${word}\r\n`);
   const queued = async (hold: string | null): Promise<string> => {
-    const done = await store.write(submit, {
-      allowance: null,
-      trace: `trace-${word}-${hold ?? 'due'}`,
-      account: rowId('mailbox', mailboxId) ?? 0,
-      tenant: rowId('organization', organizationId) ?? 0,
-      sender,
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [],
-      here: [],
-      hold,
-      data: Uint8Array.from(data),
-      file: null,
-      elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
-      index: indexMessage(data),
-    });
-    const ids = done.kind === 'taken' ? done.rows : [];
-    return `que_${ids[0]}`;
+    const done = await store.write(
+      submit,
+      freely({
+        trace: `trace-${word}-${hold ?? 'due'}`,
+        account: rowId('mailbox', mailboxId) ?? 0,
+        tenant: rowId('organization', organizationId) ?? 0,
+        sender,
+        smtputf8: false,
+        eightBit: false,
+        ret: '',
+        envid: '',
+        signAs: [],
+        here: [],
+        hold,
+        data: Uint8Array.from(data),
+        file: null,
+        elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
+        index: indexMessage(data),
+      }),
+    );
+    if (done.kind !== 'taken') throw new Error(done.kind);
+    return `que_${done.rows[0]}`;
   };
   return { queueId: await queued(null), heldId: await queued('for a look') };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { loadSettings } from '../../config/load.ts';
+import { allowAll } from '../../mail/delivery/policy.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
 import { quiet } from '../../mail/log.ts';
 import { SecretBox } from '../../mail/store/secrets.ts';
@@ -57,6 +58,7 @@ export async function testWorld(
     lastUsed,
     limits: new HttpLimits(() => false),
     hold: null,
+    policy: allowAll,
     baseUrl,
     ports,
     runner,

@@ -14,6 +14,8 @@ ALTER TABLE scheduled DROP COLUMN hold;
 ALTER TABLE scheduled ADD COLUMN held_because TEXT;
 -- It could not be sent so often.
 ALTER TABLE scheduled ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+-- Account whose Sent mailbox gets a copy when it leaves.
+ALTER TABLE scheduled ADD COLUMN copy_for INTEGER;
 -- A program's: it goes to nobody who is suppressed when it leaves.
 ALTER TABLE scheduled ADD COLUMN spares INTEGER NOT NULL DEFAULT 1;
 
@@ -23,10 +25,12 @@ CREATE TABLE sent_before (
   key TEXT NOT NULL,                     -- of the caller, or made from what is sent
   request BLOB NOT NULL,                 -- SHA-256 of what was asked
   trace TEXT NOT NULL,                   -- of the message
+  guess INTEGER NOT NULL,                -- 1: nobody gave a key, it only looks the same
   expires_at INTEGER NOT NULL,
   PRIMARY KEY (credential, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sent_before_expires ON sent_before (expires_at);
+CREATE INDEX sent_before_trace ON sent_before (trace);
 
 -- How much somebody sent lately, in stretches of ten minutes: at most 145 rows for a day.
 CREATE TABLE budget_use (

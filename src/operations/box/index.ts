@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
+import { releaseOutboxItem } from './outbox.ts';
 import { cancelQueue, holdQueue, queue, releaseQueue, rerouteQueue, retryQueue, trace } from './queue.ts';
 import { boxServices, setServiceControl } from './services.ts';
 import { createSignInLink } from './sign-in.ts';
@@ -22,6 +23,7 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   cancelQueue,
   holdQueue,
   rerouteQueue,
+  releaseOutboxItem,
   trace,
   createSignInLink,
 ];

@@ -39,6 +39,7 @@ export const createApiKey = operation({
     name: Line(1, 80),
     allowedDomains: z.array(Line(1, 253)).min(1).max(100).optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
+    guardDuplicates: z.boolean().default(false).describe('what it sends twice within ten minutes goes out once'),
   }),
   output: z.object({ key: Key, secret: z.string(), secretNotice: z.string() }),
   rest: { method: 'POST', path: '/api/email/api-keys', status: 201 },
@@ -54,6 +55,7 @@ export const createApiKey = operation({
       shown: shownPart(secret),
       allowedDomains,
       expiresAt,
+      guessesDuplicates: input.guardDuplicates,
     };
     const { id } = await call.change(addApiKey, { ...row, hash: secretHash(secret) }, input.name, {
       allowedDomains,

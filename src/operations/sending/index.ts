@@ -11,6 +11,15 @@ import { replayWebhookDeliveries, replayWebhookDelivery, testInboundWebhook, tes
 import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { setForwardingPolicy } from './forwarding-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
+import { listOutbox, withdrawOutboxItem } from './outbox.ts';
+import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';
+import {
+  createEmailTemplate,
+  deleteEmailTemplate,
+  getEmailTemplate,
+  listEmailTemplates,
+  updateEmailTemplate,
+} from './templates.ts';
 import { enableWebhook, getInboundWebhook, removeInboundWebhook, setInboundWebhook } from './webhooks.ts';
 
 export const SENDING: readonly Operation[] = [
@@ -38,4 +47,14 @@ export const SENDING: readonly Operation[] = [
   listSuppressionsOf,
   suppressAddress,
   releaseAddress,
+  sendOneEmail,
+  sendTestEmail,
+  cancelScheduledEmail,
+  listOutbox,
+  withdrawOutboxItem,
+  createEmailTemplate,
+  updateEmailTemplate,
+  listEmailTemplates,
+  getEmailTemplate,
+  deleteEmailTemplate,
 ];

@@ -27,6 +27,13 @@ const HOSTILE: Readonly<Record<string, string>> = {
 const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   'deploy_service spec{}': ['done'],
   'deploy_service spec{key}': ['done'],
+  // A body has lines, and is encoded; what a header would be made of it is no part of it.
+  'send_email text': ['done'],
+  'send_email html': ['done'],
+  'create_email_template text': ['done', 'already_exists'],
+  'create_email_template html': ['done', 'already_exists'],
+  'update_email_template text': ['done'],
+  'update_email_template html': ['done'],
   // PEM has lines; what is decoded has to be a key to the last octet.
   'register_recovery_key publicKey': ['invalid_public_key', 'conflict', 'done'],
   'verify_recovery_key signature': ['invalid_signature', 'too_many_attempts'],

@@ -83,7 +83,7 @@ test('a removed organization leaves nothing but its audit rows', async () => {
 /** One message now and one later, both with a key that keeps them from being sent twice, and an attempt of a webhook. */
 async function sends(world: World, organization: number): Promise<void> {
   const mail = { from: 'me@short.test', to: 'you@elsewhere.example', subject: 'x', text: 'x' };
-  const sender = { organization, credential: 'key_1', allowedDomains: null };
+  const sender = { organization, credential: 'key_1', allowedDomains: null, account: null, guesses: false };
   await send(world, sender, mail, 'now');
   const sendAt = new Date(world.clock() + 3_600_000).toISOString();
   await send(world, sender, { ...mail, sendAt }, 'later');
@@ -108,7 +108,12 @@ test('what a frozen organization had scheduled waits, and goes on when it may', 
   await world.store.write(addDomain, { tenant: 1, name: 'frozen.test', verified: true });
   const sendAt = new Date(world.clock() + 3_600_000).toISOString();
   const mail = { from: 'me@frozen.test', to: 'you@elsewhere.example', subject: 'x', text: 'x', sendAt };
-  await send(world, { organization: 1, credential: 'key_1', allowedDomains: null }, mail, undefined);
+  await send(
+    world,
+    { organization: 1, credential: 'key_1', allowedDomains: null, account: null, guesses: false },
+    mail,
+    undefined,
+  );
   const due = async () => (await world.store.read(dueMessages, { now: Date.parse(sendAt) })).due.length;
   expect(await due()).toBe(1);
   await world.store.write(freezeOrganization, { id: 1, frozen: true });

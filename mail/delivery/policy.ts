@@ -1,0 +1,25 @@
+/** What a policy is asked about: a message that nothing else stands against. */
+export interface Asked {
+  tenant: number;
+  /** The mailbox that sends; null: a program, or the box. */
+  account: number | null;
+  /** Public id of the credential; null: a person's client. */
+  credential: string | null;
+  sender: string;
+  recipients: readonly string[];
+  size: number;
+}
+
+export type Verdict =
+  | { kind: 'allow' }
+  /** It waits for a person; the reason, as a sentence without its full stop. */
+  | { kind: 'hold'; because: string }
+  | { kind: 'refuse'; because: string };
+
+/** Decides about mail that leaves. It may look things up; what it says holds for the commit that follows. */
+export type Policy = (asked: Asked) => Verdict | Promise<Verdict>;
+
+export const ALLOW: Verdict = { kind: 'allow' };
+
+/** Nothing is held and nothing refused. */
+export const allowAll: Policy = () => ALLOW;

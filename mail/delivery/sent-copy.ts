@@ -1,0 +1,21 @@
+import type { MessageIndex } from '../message/index-types.ts';
+import type { Stamp, Write } from '../store/engine/types.ts';
+import { SEEN } from '../store/flags.ts';
+import { addEmail, addEntry } from '../store/message.ts';
+
+/** Puts a copy of what an account sent into its Sent mailbox, if it still has one. */
+export async function fileCopy(
+  tx: Write,
+  account: number,
+  { blob, index }: { blob: number; index: MessageIndex },
+  stamp: Stamp,
+): Promise<void> {
+  const sent = await tx.get<{ id: number }>(
+    `SELECT m.id FROM mailbox m JOIN account a ON a.id = m.account_id
+     WHERE m.account_id = ? AND m.role = 'sent' AND m.gone_at IS NULL AND a.state = 1`,
+    account,
+  );
+  if (sent === undefined) return;
+  const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt: stamp.now });
+  await addEntry(tx, sent.id, email, { bits: SEEN, kw: [] }, stamp);
+}

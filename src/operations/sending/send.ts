@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { namedRecipients } from '../../../mail/delivery/outgoing.ts';
+import { parseAddress } from '../../../mail/message/address.ts';
+import { rowId } from '../../ids.ts';
+import { ownersOf } from '../../sending/allowance.ts';
+import { EMAIL_FIELDS, EmailRequest } from '../../sending/email-request.ts';
+import { SendResult } from '../../sending/send-answer.ts';
+import { sendFor } from '../../sending/send-email.ts';
+import { cancelSent, sendEmail } from '../../sending/sent-commands.ts';
+import { findSent } from '../../sending/sent-queries.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, Line } from '../schemas.ts';
+import { asSender } from './as-sender.ts';
+
+// What is for programs would only cost every agent's context.
+const {
+  headers: _headers,
+  metadata: _metadata,
+  listUnsubscribe: _list,
+  requireTls: _tls,
+  saveToSent: _copy,
+  ...TOOL_FIELDS
+} = EMAIL_FIELDS;
+/** An agent finds what it sent in the mailbox that it sent from. */
+const FOR_AGENTS = { headers: {}, metadata: {}, requireTls: false, saveToSent: true };
+
+export const sendOneEmail = operation({
+  name: 'send_email',
+  title: 'Send an email',
+  toolset: 'mail',
+  core: true,
+  reach: 'mailbox',
+  action: 'send',
+  description:
+    'Sends an email from an address of this organization; there is no undo. Called again within ten minutes it sends nothing and answers duplicateOf, unless allowDuplicate. dryRun only says what would happen.',
+  hints: { destructive: true, openWorld: true },
+  input: z.strictObject(TOOL_FIELDS),
+  output: SendResult,
+  run: (call, input) => sendAs(call, { ...input, ...FOR_AGENTS }),
+});
+
+/** Sends with its audit row in the same commit. */
+async function sendAs(call: Call, request: EmailRequest): Promise<SendResult> {
+  return sendFor(call, await asSender(call, request.from.address), request, (input) =>
+    call.change(sendEmail, input, input.sender, { to: namedRecipients(input), trace: input.trace }),
+  );
+}
+
+const TEST_TEXT =
+  'This is a test from your mail server: sending from this address works.\n\nThe header shows how it came: DKIM-Signature, and what the receiver made of it in Authentication-Results.\n';
+
+export const sendTestEmail = operation({
+  name: 'send_test_email',
+  title: 'Send a test email',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'send',
+  description:
+    'Sends a short test from an address of this organization, by default to its owner. get_queue_item and the answer say how it went.',
+  hints: { openWorld: true },
+  input: z.strictObject({ from: Line(3, 500), to: Line(3, 500).optional() }),
+  output: SendResult,
+  async run(call, { from, to }) {
+    const [owner] = to === undefined ? await call.store.read(ownersOf, { organization: call.tenant }) : [to];
+    if (owner === undefined) {
+      const issues = [{ path: 'to', message: 'missing' }];
+      return refuse('invalid_arguments', 'to: this organization has no owner to write to: say to whom.', { issues });
+    }
+    const mail = { from, to: owner, subject: 'A test from your mail server', text: TEST_TEXT, allowDuplicate: true };
+    const read = EmailRequest.safeParse(mail);
+    if (read.success) return sendAs(call, read.data);
+    const issues = read.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+    return refuse('invalid_arguments', `${issues[0]?.path ?? ''}: ${issues[0]?.message ?? ''}.`, { issues });
+  },
+});
+
+export const cancelScheduledEmail = operation({
+  name: 'cancel_scheduled_email',
+  title: 'Cancel a scheduled email',
+  toolset: 'mail',
+  reach: 'mailbox',
+  action: 'send',
+  description:
+    'Takes back an email that waits for its time or for a person; nobody gets it. What has left cannot be taken back.',
+  hints: { idempotent: true },
+  input: z.strictObject({ sentId: Id('sent') }),
+  output: z.object({ cancelled: z.literal(true) }),
+  rest: { method: 'DELETE', path: '/api/email/scheduled/:sentId' },
+  async run(call, { sentId }) {
+    const input = { organization: call.tenant, id: rowId('sent', sentId) ?? 0 };
+    const sent = await call.store.read(findSent, input);
+    const from = sent && parseAddress(sent.sender);
+    if (from === undefined) return notFound('email');
+    await asSender(call, from);
+    if (sent?.cancelledAt !== null) return { cancelled: true as const };
+    const done = await call.change(cancelSent, input, sentId);
+    if (done.kind === 'missing') return notFound('email');
+    if (done.kind === 'gone') refuse('conflict', 'The email has left already.');
+    return { cancelled: true as const };
+  },
+});

@@ -1,0 +1,69 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type Authors, parseAuthors } from '../../mail/message/authors.ts';
+import { composeMessage, type ComposedAttachment } from '../../mail/message/compose-message.ts';
+import { htmlText } from '../../mail/message/html-text.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import type { MessageIndex } from '../../mail/message/index-types.ts';
+import { type Field, readFields } from '../../mail/message/header.ts';
+import { refuse } from '../operations/refusal.ts';
+import type { EmailRequest } from './email-request.ts';
+
+/** A request with its texts, its files and what follows from them. */
+export interface Filled extends Omit<EmailRequest, 'subject' | 'attachments'> {
+  subject: string;
+  files: readonly ComposedAttachment[];
+  /** Of the list of recipients that this message goes to; its value is whole. */
+  unsubscribe: string | undefined;
+}
+
+/** A message as it leaves. */
+export interface Composed {
+  data: Buffer;
+  index: MessageIndex;
+  fields: Field[];
+  authors: Authors & { kind: 'authors' };
+  /** With angle brackets. */
+  messageId: string;
+  /** Hex. */
+  sha256: string;
+}
+
+/** Writes the message. Whoever reads it must see the author that was checked, and no other. */
+export function composeEmail(mail: Filled, now: number): Composed {
+  const messageId = `<${randomBytes(16).toString('hex')}@${mail.from.address.domain}>`;
+  const { html } = mail;
+  const data = composeMessage({
+    ...mail,
+    date: now,
+    messageId,
+    text: mail.text ?? (html === undefined ? undefined : htmlText(html, html.length).trim()),
+    headers: [...Object.entries(mail.headers), ...replyFields(mail), ...listFields(mail)],
+    attachments: mail.files,
+  });
+  const index = indexMessage(data);
+  const header = data.subarray(0, index.headerLength);
+  const authors = parseAuthors(header);
+  if (authors.kind === 'refused') {
+    const issues = [{ path: 'from', message: authors.why }];
+    return refuse('invalid_arguments', `from: ${authors.why}.`, { issues });
+  }
+  const sha256 = createHash('sha256').update(data).digest('hex');
+  return { data, index, fields: readFields(header.toString('latin1')), authors, messageId, sha256 };
+}
+
+function replyFields({ inReplyTo }: Filled): [string, string][] {
+  if (inReplyTo === undefined) return [];
+  return [
+    ['In-Reply-To', inReplyTo],
+    ['References', inReplyTo],
+  ];
+}
+
+/** RFC 8058 2: one click, and nothing else, takes somebody off a list. */
+function listFields({ unsubscribe }: Filled): [string, string][] {
+  if (unsubscribe === undefined) return [];
+  return [
+    ['List-Unsubscribe', `<${unsubscribe}>`],
+    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+  ];
+}

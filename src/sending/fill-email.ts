@@ -1,0 +1,74 @@
+import type { ComposedAttachment } from '../../mail/message/compose-message.ts';
+import { formatAddress } from '../../mail/message/address.ts';
+import { rowId } from '../ids.ts';
+import { notFound, refuse } from '../operations/refusal.ts';
+import type { World } from '../operations/world.ts';
+import type { Filled } from './compose-email.ts';
+import type { EmailRequest } from './email-request.ts';
+import { unsubscribeKey, unsubscribeLink } from '../unsubscribe/link.ts';
+import type { Sender } from './key-auth.ts';
+import { findTemplate } from './template-commands.ts';
+import { fillTemplate } from './template-text.ts';
+import { findUpload } from './upload-commands.ts';
+
+/** Puts in what a request only names: the texts of a template, files that were uploaded, a link to leave a list. */
+export async function fillEmail(world: World, sender: Sender, request: EmailRequest, trace: string): Promise<Filled> {
+  const { template, attachments, ...rest } = request;
+  const texts = template === undefined ? {} : await textsOf(world, sender, template);
+  const files: ComposedAttachment[] = [];
+  for (const [i, one] of attachments.entries()) files.push(await fileOf(world, sender, one, i));
+  const unsubscribe = unsubscribeOf(world, sender, request, trace);
+  return { ...rest, subject: request.subject ?? '', ...texts, files, unsubscribe, template };
+}
+
+async function textsOf(
+  { store }: World,
+  { organization }: Sender,
+  { id, version, variables }: NonNullable<EmailRequest['template']>,
+): Promise<{ subject: string; text: string | undefined; html: string | undefined }> {
+  const input = { organization, id: rowId('template', id) ?? 0, version: version ?? null };
+  const found = await store.read(findTemplate, input);
+  if (found === undefined) return notFound('template');
+  const filled = fillTemplate(found, variables);
+  if (filled.kind === 'filled') {
+    const { subject, text, html } = filled;
+    return { subject, text, html };
+  }
+  const issues = filled.names.map((name) => ({ path: `template.variables.${name}`, message: 'is missing' }));
+  return refuse('invalid_arguments', `template.variables: the template also needs ${filled.names.join(', ')}.`, {
+    issues,
+  });
+}
+
+async function fileOf(
+  { store, clock }: World,
+  { credential }: Sender,
+  { content, uploadId, ...rest }: EmailRequest['attachments'][number],
+  i: number,
+): Promise<ComposedAttachment> {
+  if (uploadId === undefined) return { ...rest, content: Buffer.from(content ?? '', 'base64') };
+  const found = await store.read(findUpload, { credential, name: uploadId, now: clock() });
+  if (found !== undefined) return { ...rest, content: await store.blob(found.blob, 0, found.size) };
+  return refuse('not_found', `attachments.${i}.uploadId: there is no such upload of this key, or it has expired.`, {
+    issues: [{ path: `attachments.${i}.uploadId`, message: 'is not there' }],
+  });
+}
+
+/** Whose link it is stands in it, so a message with one goes to one person. */
+function unsubscribeOf(
+  { baseUrl, secrets }: World,
+  { organization }: Sender,
+  { listUnsubscribe, to, cc, bcc }: EmailRequest,
+  trace: string,
+): string | undefined {
+  if (listUnsubscribe !== true) return listUnsubscribe;
+  const [only, ...more] = [...to, ...cc, ...bcc];
+  if (only !== undefined && more.length === 0) {
+    const subscription = { organization, recipient: formatAddress(only.address), trace };
+    return unsubscribeLink(baseUrl(), unsubscribeKey(secrets), subscription);
+  }
+  const why = 'send to one recipient at a time';
+  return refuse('invalid_arguments', `listUnsubscribe: ${why}.`, {
+    issues: [{ path: 'listUnsubscribe', message: why }],
+  });
+}

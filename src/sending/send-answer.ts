@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { publicId } from '../ids.ts';
+import { isoOrNull } from '../operations/schemas.ts';
+import type { SentEmail } from './sent-queries.ts';
+
+/** What every door answers to a message that was taken. */
+export const SendResult = z.object({
+  id: z.string().nullable(),
+  messageId: z.string().nullable(),
+  status: z.enum(['queued', 'scheduled', 'pending_approval', 'dry_run']),
+  rfc822MessageId: z.string(),
+  recipients: z.array(
+    z.object({ address: z.string(), state: z.enum(['queued', 'held', 'delivered', 'scheduled', 'suppressed']) }),
+  ),
+  envelope: z.object({ mailFrom: z.string(), rcptTo: z.array(z.string()) }),
+  sha256: z.string(),
+  scheduledAt: z.string().nullable(),
+  outboxId: z.string().nullable(),
+  reasons: z.array(z.string()),
+  duplicateOf: z.string().nullable(),
+});
+export type SendResult = z.output<typeof SendResult>;
+
+type Facts = Omit<SentEmail, 'id'>;
+
+/** The answer to a message, and to the same request again: then `duplicateOf` names it. */
+export function answerTo(sent: SentEmail, repeated: boolean): SendResult {
+  const id = publicId('sent', sent.id);
+  const waiting = sent.heldBecause === null ? 'scheduled' : 'pending_approval';
+  const status = sent.scheduledAt === null && sent.heldBecause === null ? 'queued' : waiting;
+  return { ...facts(sent, id), status, duplicateOf: repeated ? id : null };
+}
+
+/** The answer to a dry run. */
+export function answerToTry(sent: Facts): SendResult {
+  return { ...facts(sent, null), status: 'dry_run', duplicateOf: null };
+}
+
+function facts(sent: Facts, id: string | null): Omit<SendResult, 'status' | 'duplicateOf'> {
+  const { messageId, sender, recipients, sha256, scheduledAt, heldBecause, outbox } = sent;
+  return {
+    id,
+    messageId: id,
+    rfc822MessageId: messageId,
+    recipients: recipients.map((one) => ({ ...one })),
+    envelope: {
+      mailFrom: sender,
+      rcptTo: recipients.filter((one) => one.state !== 'suppressed').map((one) => one.address),
+    },
+    sha256,
+    scheduledAt: isoOrNull(scheduledAt),
+    outboxId: outbox === null ? null : publicId('outbox', outbox),
+    reasons: heldBecause === null ? [] : [heldBecause],
+  };
+}

@@ -1,0 +1,63 @@
+import { addBlob } from '../../mail/store/blob.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { newBlob } from '../../mail/store/entry-commands.ts';
+import { collectBlob } from '../../mail/store/tidy.ts';
+
+/** An upload is there to be sent soon. */
+const UPLOAD_MS = 24 * 3_600_000;
+/** Of one credential at a time. */
+const MOST = 100;
+const MOST_BYTES = 200 * 1024 * 1024;
+
+export interface NewUpload {
+  organization: number;
+  /** Public id. */
+  credential: string;
+  name: string;
+  data: Uint8Array | null;
+  file: { file: string; size: number } | null;
+}
+
+export type Uploaded = { kind: 'uploaded'; expiresAt: number } | { kind: 'too-many' };
+
+/** Keeps a file for a message; one of the same name is replaced. What has expired goes. */
+export const addUpload = command('add-upload', async (tx, input: NewUpload, stamp): Promise<Uploaded> => {
+  const { organization, credential, name } = input;
+  for (const sql of [EXPIRED, REPLACED]) {
+    const gone = await tx.all<{ blob_id: number }>(sql, ...(sql === EXPIRED ? [stamp.now] : [credential, name]));
+    // A file on disk stays until the daily sweep, which finds that no row names it.
+    for (const row of gone) await collectBlob(tx, row.blob_id);
+  }
+  const size = input.data?.byteLength ?? input.file?.size ?? 0;
+  const held = await tx.get<{ n: number; bytes: number }>(
+    'SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM upload WHERE credential = ?',
+    credential,
+  );
+  if ((held?.n ?? 0) >= MOST || (held?.bytes ?? 0) + size > MOST_BYTES) return { kind: 'too-many' };
+  const blob = await addBlob(tx, newBlob(input));
+  await tx.run(
+    `INSERT INTO upload (organization_id, credential, name, blob_id, size, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    organization,
+    credential,
+    name,
+    blob,
+    size,
+    stamp.now + UPLOAD_MS,
+  );
+  return { kind: 'uploaded', expiresAt: stamp.now + UPLOAD_MS };
+});
+
+const EXPIRED = `DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires_at <= ? LIMIT 20) RETURNING blob_id`;
+const REPLACED = 'DELETE FROM upload WHERE credential = ? AND name = ? RETURNING blob_id';
+
+/** A file that a credential put there, while it is good. */
+export const findUpload = query(
+  'find-upload',
+  (rx, input: { credential: string; name: string; now: number }): Promise<{ blob: number; size: number } | undefined> =>
+    rx.get(
+      'SELECT blob_id AS blob, size FROM upload WHERE credential = ? AND name = ? AND expires_at > ?',
+      input.credential,
+      input.name,
+      input.now,
+    ),
+);

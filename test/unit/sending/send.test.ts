@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { releaseWaiting } from '../../../mail/delivery/schedule.ts';
+import { query } from '../../../mail/store/engine/types.ts';
+import { addSuppression } from '../../../mail/store/suppression.ts';
+import { rowId } from '../../../src/ids.ts';
+import { SendWorld } from '../../support/send-world.ts';
+
+const counts = query('test-counts', async (rx): Promise<Record<string, number>> => ({
+  email: (await rx.get<{ n: number }>('SELECT count(*) AS n FROM email'))?.n ?? 0,
+  queue: (await rx.get<{ n: number }>('SELECT count(*) AS n FROM queue'))?.n ?? 0,
+  blob: (await rx.get<{ n: number }>('SELECT count(*) AS n FROM blob'))?.n ?? 0,
+}));
+
+let box: SendWorld;
+beforeEach(async () => {
+  box = await SendWorld.open();
+});
+afterEach(() => box[Symbol.asyncDispose]());
+
+const suppress = (key: string) => box.world.store.write(addSuppression, { tenant: 1, key, source: 'test' });
+const count = () => box.world.store.read(counts, undefined);
+
+describe('a request that comes again', () => {
+  test('gets the answer of the first, whatever became of lists and mailboxes meanwhile', async () => {
+    const to = ['you@x.example', 'me@a.test', 'sales@a.test'];
+    await box.forward('sales@a.test', 'far@x.example');
+    const first = await box.send({ to }, 'order-1');
+    await suppress('you@x.example');
+    await box.world.store.write(addSuppression, { tenant: 1, key: 'me@a.test', source: 'test' });
+    const before = await count();
+    const second = await box.send({ to }, 'order-1');
+    expect(JSON.stringify({ ...second, duplicateOf: null })).toBe(JSON.stringify(first));
+    expect(second.duplicateOf).toBe(first.id);
+    expect(await count()).toEqual(before);
+  });
+
+  test('with another body is refused, after a day it is another one, and keys of others are none of its business', async () => {
+    const first = await box.send({}, 'k');
+    expect(await box.try({ subject: 'Other' }, 'k')).toMatchObject({ error: 'idempotency_conflict' });
+    expect((await box.send({}, 'k', { credential: 'key_2' })).duplicateOf).toBeNull();
+    box.made.store.clock.now += 24 * 3_600_000;
+    const later = await box.send({ subject: 'Other' }, 'k');
+    expect(later.duplicateOf).toBeNull();
+    expect(later.id).not.toBe(first.id);
+  });
+
+  test('without a key is taken for the same where that is asked for, for ten minutes, unless it is meant', async () => {
+    const guesses = { guesses: true };
+    const first = await box.send({}, undefined, guesses);
+    expect(await box.send({}, undefined, guesses)).toEqual({ ...first, duplicateOf: first.id });
+    expect((await box.send({ subject: 'Other' }, undefined, guesses)).duplicateOf).toBeNull();
+    expect((await box.send({ allowDuplicate: true }, undefined, guesses)).duplicateOf).toBeNull();
+    box.made.store.clock.now += 10 * 60_000;
+    expect((await box.send({}, undefined, guesses)).duplicateOf).toBeNull();
+    expect((await box.send({})).duplicateOf).toBeNull();
+    expect((await box.send({})).duplicateOf).toBeNull();
+  });
+});
+
+describe('recipients here that only forward', () => {
+  beforeEach(() => box.forward('sales@a.test', 'far@x.example'));
+
+  test('are recipients: in the envelope, in the record, and the relay is told', async () => {
+    const sent = await box.send({ to: 'sales@a.test' });
+    expect(sent.envelope.rcptTo).toEqual(['sales@a.test']);
+    expect(sent.recipients).toEqual([{ address: 'sales@a.test', state: 'delivered' }]);
+    expect(box.made.events).toEqual(['queue changed']);
+    expect((await box.status(sent.id)).status).toBe('delivered');
+  });
+
+  test('whose way leads nowhere are refused by name', async () => {
+    await box.forward('lost@a.test', 'nobody@a.test');
+    expect(await box.try({ to: ['me@a.test', 'lost@a.test'] })).toMatchObject({
+      error: 'recipient_blocked',
+      recipients: ['lost@a.test'],
+      message: expect.stringContaining('lost@a.test') as string,
+    });
+    expect(await count()).toMatchObject({ email: 0, queue: 0, blob: 0 });
+  });
+});
+
+describe('who is suppressed', () => {
+  test('gets nothing and is shown as such; the others get it', async () => {
+    await suppress('you@x.example');
+    const sent = await box.send({ to: ['you@x.example', 'me@a.test', 'they@x.example'] });
+    expect(sent.recipients).toEqual([
+      { address: 'me@a.test', state: 'delivered' },
+      { address: 'they@x.example', state: 'queued' },
+      { address: 'you@x.example', state: 'suppressed' },
+    ]);
+    expect(sent.envelope.rcptTo).toEqual(['me@a.test', 'they@x.example']);
+    expect(await count()).toMatchObject({ email: 1, queue: 1 });
+    expect(await box.try({ cc: 'you@x.example', to: 'you@x.example' })).toMatchObject({
+      error: 'recipient_blocked',
+      recipients: [{ address: 'you@x.example', reason: 'manual' }],
+    });
+    expect(await box.send({ to: ['you@x.example', 'me@a.test'], dryRun: true })).toMatchObject({
+      status: 'dry_run',
+      envelope: { rcptTo: ['me@a.test'] },
+    });
+  });
+});
+
+describe('a policy', () => {
+  test('may refuse, or hold a message whole until it is let go or taken back', async () => {
+    await using strict = await SendWorld.open({
+      policy: ({ recipients }) =>
+        recipients.includes('never@x.example')
+          ? { kind: 'refuse', because: 'Nobody writes there' }
+          : { kind: 'hold', because: 'A person looks at it first' },
+    });
+    expect(await strict.try({ to: 'never@x.example' })).toMatchObject({ message: 'Nobody writes there.' });
+    const sent = await strict.send({ to: ['me@a.test', 'you@x.example'] });
+    expect(sent).toMatchObject({
+      status: 'pending_approval',
+      reasons: ['A person looks at it first'],
+      outboxId: 'out_1',
+    });
+    expect((await strict.status(sent.id)).status).toBe('held');
+    expect(await strict.world.store.read(counts, undefined)).toMatchObject({ email: 0, queue: 0, blob: 1 });
+    const id = rowId('outbox', sent.outboxId ?? '') ?? 0;
+    expect(await strict.world.store.write(releaseWaiting, { id })).toEqual({ kind: 'released' });
+    expect((await strict.status(sent.id)).status).toBe('scheduled');
+  });
+});
+
+describe('limits', () => {
+  const live = { mailboxDaily: 3, mailboxNewRecipients: 2, organizationDaily: 5, keyPerSecond: 2 };
+  const limited = () =>
+    SendWorld.open({
+      settings: { ...box.world.settings, ...live, live: true },
+    });
+
+  test('say which, how much and when to come back; what is refused counts for nothing; keys are apart', async () => {
+    await using one = await limited();
+    const tries = [];
+    for (let i = 0; i < 11; i++) tries.push(await one.try({}, undefined, { organization: 1, credential: 'key_1' }));
+    expect(tries.filter((answer) => 'id' in answer)).toHaveLength(5);
+    expect(tries.at(-1)).toMatchObject({ error: 'rate_limited', limit: 'messages', most: 5 });
+    const day = (tries.at(-1) as unknown as { retryAfterSeconds: number }).retryAfterSeconds;
+    one.made.store.clock.now += day * 1000;
+    const burst = [];
+    for (let i = 0; i < 5; i++) burst.push(await one.send());
+    expect(burst).toHaveLength(5);
+  });
+
+  test('of the pace of one key', async () => {
+    await using one = await SendWorld.open({
+      settings: { ...box.world.settings, ...live, live: true, organizationDaily: 0 },
+    });
+    const tries = [];
+    for (let i = 0; i < 11; i++) tries.push(await one.try());
+    expect(tries.filter((answer) => 'id' in answer)).toHaveLength(10);
+    expect(tries.at(-1)).toMatchObject({ error: 'rate_limited', limit: 'rate', most: 2, retryAfterSeconds: 1 });
+    expect(await one.try({}, undefined, { credential: 'key_2' })).toHaveProperty('id');
+    one.made.store.clock.now += 500;
+    expect(await one.try()).toHaveProperty('id');
+    expect(await one.try()).toMatchObject({ error: 'rate_limited' });
+  });
+
+  test('of a mailbox, and of whom it never wrote to', async () => {
+    await using one = await limited();
+    const as = { account: await one.account('me@a.test') };
+    const from = 'me@a.test';
+    expect(await one.try({ from, to: ['1@x.example', '2@x.example'] }, undefined, as)).toHaveProperty('id');
+    expect(await one.try({ from, to: '3@x.example' }, undefined, as)).toMatchObject({
+      limit: 'new-recipients',
+      most: 2,
+    });
+    expect(await one.try({ from, to: '1@x.example' }, undefined, as)).toHaveProperty('id');
+    expect(await one.try({ from, to: '1@x.example' }, undefined, as)).toMatchObject({ limit: 'messages', most: 3 });
+    expect(await one.try({ from: 'you@a.test' }, undefined, as)).toMatchObject({ error: 'from_domain_not_allowed' });
+  });
+});
+
+test('a copy goes into the Sent mailbox of the author, and a scheduled one only when it leaves', async () => {
+  await box.send({ from: 'me@a.test', saveToSent: true });
+  expect(await count()).toMatchObject({ email: 1, queue: 1, blob: 1 });
+  await box.send({ from: 'me@a.test', saveToSent: true, sendAt: new Date(box.world.clock() + 60_000).toISOString() });
+  expect(await count()).toMatchObject({ email: 1 });
+  await box.send({ from: 'nobody-there@a.test', saveToSent: true });
+  expect(await count()).toMatchObject({ email: 1 });
+});

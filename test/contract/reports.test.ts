@@ -15,6 +15,7 @@ import { addDomain, pauseDomain } from '../../mail/store/domain.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
+import { listen } from '../../mail/store/listener.ts';
 import { listSuppressions } from '../../mail/store/suppression.ts';
 import { arrive as arriveAt, type Arriving, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -22,9 +23,9 @@ import { testAccount, testStore, type TestStore } from '../support/store.ts';
 const YOU = 'you@remote.example';
 
 const pause = command('test-pause', (tx, input: { id: number }, stamp) => pauseDomain(tx, input.id, stamp.now));
-const announce = command('test-announce', async (tx, input: { account: number }): Promise<void> => {
-  await tx.run('UPDATE account SET announce = 1 WHERE id = ?', input.account);
-});
+const announce = command('test-announce', (tx, { account }: { account: number }) =>
+  listen(tx, { tenant: 1, account, events: ['received'] }),
+);
 const forward = command(
   'test-forward',
   async (tx, { from, to }: { from: string; to: string }, stamp): Promise<void> => {
@@ -45,12 +46,12 @@ const newest = query('test-newest', (rx, input: { account: number }) =>
 );
 /** Of everything: rows that wait to leave, octets, and what somebody outside is told of. */
 const counts = query('test-counts', async (rx) => {
-  const count = async (table: 'queue' | 'blob' | 'arrival' | 'departed'): Promise<number> =>
+  const count = async (table: 'queue' | 'blob' | 'notice' | 'departed'): Promise<number> =>
     (await rx.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))?.n ?? 0;
   return {
     queue: await count('queue'),
     blobs: await count('blob'),
-    told: await count('arrival'),
+    told: await count('notice'),
     departed: await count('departed'),
   };
 });

@@ -28,6 +28,10 @@ export async function relayMailstead(target: Target, domains: readonly string[])
       MAILSTEAD_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
       MAILSTEAD_RESOLVERS: dns.address,
       MAILSTEAD_OUTBOUND_PORT: String(target.port),
+      // No person sends so much.
+      MAILSTEAD_MAILBOX_DAILY: '0',
+      MAILSTEAD_MAILBOX_NEW_RECIPIENTS: '0',
+      MAILSTEAD_ORGANIZATION_DAILY: '0',
     },
     undefined,
     dataDir,

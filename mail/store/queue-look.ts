@@ -1,8 +1,13 @@
 import { query, type Read } from './engine/types.ts';
-import { COLUMNS, type QueueRow } from './queue.ts';
+import type { QueueRow } from './queue.ts';
 
 /** Senders that one look walks over. */
 const MOST_SENDERS = 50;
+
+// All of a QueueRow, as in queue.ts, and its lane: statements are made of constants of their own file.
+const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
+  q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route, q.lane_id, l.owner, l.tenant`;
 
 /** One look at what is due. */
 export interface Look {
@@ -89,7 +94,7 @@ async function stretch(
 ): Promise<DueRow[]> {
   if (input.senders.length === 0) return [];
   return rx.all<DueRow>(
-    `SELECT ${COLUMNS}, q.lane_id, l.owner, l.tenant FROM json_each(?) o
+    `SELECT ${COLUMNS} FROM json_each(?) o
        CROSS JOIN queue_lane l INDEXED BY queue_lane_owner ON l.owner = o.value AND l.next_at > ? AND l.next_at <= ?
        CROSS JOIN queue q INDEXED BY queue_lane_rows
          ON q.lane_id = l.id AND q.state = 0 AND q.next_at > ? AND q.next_at <= ?

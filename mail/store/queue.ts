@@ -145,7 +145,7 @@ export interface QueueRow extends Record<string, string | number | null> {
 }
 
 /** Of `queue q` and `submission s`: all of a {@link QueueRow}. */
-export const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
+const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
   q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route`;
 

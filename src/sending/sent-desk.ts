@@ -6,7 +6,7 @@ import type { World } from '../operations/world.ts';
 import type { Sender } from './key-auth.ts';
 import { cancelSent, moveSent, type Steered } from './sent-commands.ts';
 import { findSent } from './sent-queries.ts';
-import { shownSent } from './sent-shown.ts';
+import { sendersLines, shownSent } from './sent-shown.ts';
 
 /** What was sent under the id in the path, and its story. */
 export async function found(world: World, { organization }: Sender, request: FastifyRequest) {
@@ -15,10 +15,8 @@ export async function found(world: World, { organization }: Sender, request: Fas
   if (sent === undefined) {
     throw new Refused({ error: 'not_found', message: 'There is no such message, or it is not this organization’s.' });
   }
-  return {
-    sent,
-    lines: await world.store.read(journalOf, { trace: sent.trace, tenant: organization, accounts: null }),
-  };
+  const lines = await world.store.read(journalOf, { trace: sent.trace, tenant: organization, accounts: null });
+  return { sent, lines: sendersLines(sent, lines) };
 }
 
 /** How it stands with everybody. */

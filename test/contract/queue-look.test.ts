@@ -4,7 +4,8 @@ import type { Look, QueueItem } from '../../mail/relay/needs.ts';
 import { LONGEST_WAIT } from '../../mail/relay/schedule.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { addRows, addSubmission } from '../../mail/store/queue.ts';
+import { addRows, addSubmission, queueRow } from '../../mail/store/queue.ts';
+import { dueRows } from '../../mail/store/queue-look.ts';
 import { steerQueue } from '../../mail/store/queue-steering.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 
@@ -145,4 +146,12 @@ describe('a lane', () => {
     await steer('cancel', [first, second]);
     expect(await box.store.read(lanes, undefined)).toEqual([]);
   });
+});
+
+test('the relay is given all that people are shown of a row', async () => {
+  const [id = 0] = await put();
+  const look = { now: box.clock.now, limit: 1, lanes: [], owners: [], after: undefined, horizon: LONGEST_WAIT };
+  const { rows } = await box.store.read(dueRows, look);
+  const shown = await box.store.read(queueRow, { id });
+  expect(rows[0]).toMatchObject({ ...shown });
 });

@@ -22,7 +22,7 @@ async function attempt(box: TestStore, results: readonly TlsResult[], outcome: '
       trace: 't1',
       account,
       tenant: 1,
-      sender: 'me@box.test',
+      sender: '',
       smtputf8: false,
       eightBit: false,
       ret: '',

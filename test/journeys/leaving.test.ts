@@ -124,8 +124,8 @@ describe('mail that leaves', () => {
       'delivered',
       'delivered',
       'failed',
-      'submitted',
       'listed',
+      'submitted',
     ]);
     expect(timeline.find((one) => one.event === 'bounced')).toMatchObject({
       recipient: 'nobody@remote.example',

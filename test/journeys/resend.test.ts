@@ -84,7 +84,7 @@ test('hears of what is wrong in error objects of its own', async () => {
     (await resend.emails.send({ ...mail, subject: 'a\r\nBcc: x@ext.example' })).error,
     (await resend.emails.send({ ...mail, scheduledAt: 'in 1 min' })).error,
     (await resend.emails.get('eml_999999')).error,
-    (await new Resend(`${key.slice(0, -1)}0`).emails.send(mail)).error,
+    (await new Resend(`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`).emails.send(mail)).error,
   ];
   expect(errors.map((one) => [one?.name, one?.statusCode])).toEqual([
     ['validation_error', 400],

@@ -49,6 +49,7 @@ beforeAll(async () => {
     SMARTHOST: `smtp://anna@relay.home.example:${relay.port}`,
     SMARTHOST_PASSWORD_FILE: join(dir, 'password'),
     SMARTHOST_USE: 'failover',
+    MAILBOX_NEW_RECIPIENTS: '0',
   };
   box = await startBox({ hostname: 'mail.home.example', settings });
   operator('domain', 'add', 'home.example');

@@ -18,8 +18,10 @@ import { testWorld } from '../../support/world.ts';
 
 const plantAttempt = command('test-attempt', async (tx, input: { account: number }, stamp): Promise<void> => {
   await tx.run(
-    `INSERT INTO webhook_delivery (account_id, arrival_id, email_id, at, url, response, duration_ms)
-     VALUES (?, 1, 1, ?, 'http://127.0.0.1:9/hook', '', 1)`,
+    `INSERT INTO webhook_delivery (listener_id, account_id, notice_id, event, email_id, trace, at, url, outcome, request,
+       response, duration_ms)
+     SELECT coalesce((SELECT id FROM listener WHERE account_id = ?1), 1), ?1, 1, 'received', 1, '', ?2,
+       'http://127.0.0.1:9/hook', 'later', '', '', 1`,
     input.account,
     stamp.now,
   );

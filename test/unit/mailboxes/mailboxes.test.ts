@@ -87,7 +87,7 @@ async function orphans(): Promise<Record<string, number>> {
     domain_id: 'domain',
     service_id: 'service',
   };
-  const history = ['journal', 'submission'];
+  const history = ['journal', 'journal_key', 'submission'];
   const found: Record<string, number> = {};
   let looked = 0;
   for (const [column, parent] of Object.entries(parents)) {

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import { authenticate } from '../mail/auth/authenticate.ts';
@@ -265,7 +266,7 @@ function openReceiver({
     hostname: settings.hostname,
     hold,
     forwardKey: secrets.subkey('forwarding'),
-    reportKey: secrets.subkey('reports'),
+    reportKey: reportKeyOf(secrets),
     authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
     log,
     meter: metrics,
@@ -338,6 +339,9 @@ function openParents({ settings, nameServerPort: port = 53 }: Surroundings, reso
   });
 }
 
+/** Of the senders under which single copies leave. */
+const reportKeyOf = (secrets: SecretBox): KeyObject => createSecretKey(secrets.subkey('reports'));
+
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
   { settings, store, secrets, queue, smarthosts, keys, resolver, log, metrics }: Inside,
@@ -346,7 +350,7 @@ function openRelay(
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
-  const reportKey = secrets.subkey('reports');
+  const reportKey = reportKeyOf(secrets);
   const { outboundAddresses: from } = settings;
   for (const ip of [from?.ipv4, from?.ipv6]) {
     if (ip === undefined || own.has(ip)) continue;

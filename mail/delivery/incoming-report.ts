@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { type Address, formatAddress, parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { isWholly, type Part, unpackParts } from '../message/parts.ts';
@@ -12,7 +13,7 @@ import { route } from './route.ts';
 /** Where copies are looked up, and the key of their senders. */
 export interface Copies {
   store: Store;
-  reportKey: Buffer;
+  reportKey: KeyObject;
 }
 
 /** The copy of a message of ours that left under this sender. */

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { looksRewritten } from '../forwarder/srs.ts';
 import type { Address } from '../message/address.ts';
 import { reportAddress } from '../message/report-address.ts';
@@ -11,7 +12,7 @@ import type { Store } from '../store/engine/types.ts';
  */
 export async function returnPath(
   store: Store,
-  key: Buffer,
+  key: KeyObject,
   copy: { id: number; sender: Address | undefined },
 ): Promise<Address | undefined> {
   const { id, sender } = copy;

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type Address, formatAddress, parseAddress } from './address.ts';
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -12,14 +12,14 @@ const SHORT = 'bounces';
  * that host the domain find the mailbox all the same. RFC 5321 4.5.3.1.1: at most 64 octets of local part, so a long
  * one makes way for a short word.
  */
-export function reportAddress(sender: Address, copy: number, key: Buffer): Address {
+export function reportAddress(sender: Address, copy: number, key: KeyObject): Address {
   const tag = `r${copy.toString(36)}-${mac(key, copy, sender.domain)}`;
   const tagged = fitting(`${sender.local}+${tag}`, sender.domain);
   return tagged ?? { local: `${SHORT}+${tag}`, domain: sender.domain };
 }
 
 /** The copy that an address of {@link reportAddress} stands for; undefined for all that was not made here. */
-export function reportedCopy(address: Address, key: Buffer): number | undefined {
+export function reportedCopy(address: Address, key: KeyObject): number | undefined {
   // Servers on the way may change the case of a local part.
   const [, number, given] = /\+r([0-9a-z]{1,10})-([a-z2-7]{12})$/.exec(address.local.toLowerCase()) ?? [];
   if (number === undefined || given === undefined) return undefined;
@@ -33,7 +33,7 @@ function fitting(local: string, domain: string): Address | undefined {
 }
 
 /** 60 bits over the number and the domain: a tag is good for nothing at another domain of this box. */
-function mac(key: Buffer, copy: number, domain: string): string {
+function mac(key: KeyObject, copy: number, domain: string): string {
   const digest = createHmac('sha256', key).update(`report ${copy} ${domain}`).digest();
   return [...digest.subarray(0, MAC_CHARACTERS)].map((octet) => BASE32[octet & 31]).join('');
 }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Log, Meter } from '../log.ts';
@@ -49,7 +50,7 @@ export interface StoreIntakeOptions {
   /** Of the box: rewritten senders and markers of what it forwards. */
   forwardKey: Buffer;
   /** Of the box: the senders under which single copies leave. */
-  reportKey: Buffer;
+  reportKey: KeyObject;
   /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
   authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
   log: Log;

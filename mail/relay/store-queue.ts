@@ -111,7 +111,7 @@ export const submissionBlob = query(
 );
 
 /** A look for each of many messages that come at once would cost more than all of them. */
-const BURST_MS = 10;
+const BURST_MS = 20;
 
 export interface StoreQueueOptions {
   store: MailStore;

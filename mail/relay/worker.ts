@@ -112,23 +112,23 @@ export class Worker {
     }
   }
 
-  /** Looks once at every sender. True when something was taken: there may be more behind it. */
+  /** Looks once at every sender. True when a look was full and something of it was new: there may be more behind it. */
   async #round(): Promise<boolean> {
     const { queue, clock, limits } = this.#options;
-    let taken = 0;
+    let more = false;
     let after: number | undefined;
     do {
       const look = { now: clock.now(), limit: limits.batch, ...this.#holdings.left(clock.monotonic()), after };
       const { items, next } = await queue.due(look);
       const fresh = items.filter((row) => !this.#holdings.has(row));
       this.#takeOn(fresh);
-      taken += fresh.length;
+      more ||= items.length >= limits.batch && fresh.length > 0;
       after = next;
       // A look is short; many of them one after the other would not be.
       if (after !== undefined || fresh.length > 0) await nextTurn();
     } while (after !== undefined && !this.#closing);
     // What could not be begun would be found again and again until the store takes attempts.
-    return taken > 0 && !this.#closing && clock.monotonic() >= this.#pausedUntil;
+    return more && !this.#closing && clock.monotonic() >= this.#pausedUntil;
   }
 
   #takeOn(rows: readonly QueueItem[]): void {

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
 import { quiet } from '../../mail/log.ts';
@@ -122,7 +123,7 @@ describe('the box itself', () => {
       log: quiet,
       meter: quiet,
       forwardKey: Buffer.alloc(32),
-      reportKey: Buffer.alloc(32),
+      reportKey: createSecretKey(Buffer.alloc(32)),
       senderOf,
       queued: () => undefined,
       clock: () => 0,
@@ -158,7 +159,7 @@ describe('submission', () => {
       log: quiet,
       meter: quiet,
       forwardKey: Buffer.alloc(32),
-      reportKey: Buffer.alloc(32),
+      reportKey: createSecretKey(Buffer.alloc(32)),
       senderOf,
       queued: () => undefined,
       clock: () => 0,

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { quiet } from '../../mail/log.ts';
 import { type Address, parseAddress } from '../../mail/message/address.ts';
 import type { Refusal } from '../../mail/receiver/needs.ts';
@@ -5,7 +6,7 @@ import { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import type { TestStore } from './store.ts';
 
 /** Of the box that the tests are about. */
-export const BOX_KEY = Buffer.alloc(32, 3);
+export const BOX_KEY = createSecretKey(Buffer.alloc(32, 3));
 
 export interface Arriving {
   /** '' is the null reverse-path. */
@@ -33,7 +34,7 @@ export function testIntake(box: TestStore): StoreIntake {
     authenticate: null,
     log: quiet,
     meter: quiet,
-    forwardKey: BOX_KEY,
+    forwardKey: Buffer.alloc(32, 3),
     reportKey: BOX_KEY,
     senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
     queued: () => undefined,

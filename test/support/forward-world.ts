@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import type { Authentication } from '../../mail/auth/authentication.ts';
 import { type Arrived, authenticate } from '../../mail/auth/authenticate.ts';
 import { type Log, quiet } from '../../mail/log.ts';
@@ -111,7 +112,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
     log: listening,
     meter: quiet,
     forwardKey: FORWARD_KEY,
-    reportKey: FORWARD_KEY,
+    reportKey: createSecretKey(FORWARD_KEY),
     senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
     queued: () => undefined,
     clock: () => box.clock.now,

@@ -1,8 +1,9 @@
+import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Address, formatAddress, parseAddress } from '../../../mail/message/address.ts';
 import { reportAddress, reportedCopy } from '../../../mail/message/report-address.ts';
 
-const KEY = Buffer.alloc(32, 1);
+const KEY = createSecretKey(Buffer.alloc(32, 1));
 const address = (text: string): Address => parseAddress(text) ?? expect.fail(text);
 
 describe('the envelope sender of one copy', () => {
@@ -44,6 +45,6 @@ describe('the envelope sender of one copy', () => {
       { local: `me+r${'z'.repeat(10)}-${'a'.repeat(12)}`, domain },
     ];
     expect(wrong.map((one) => reportedCopy(one, KEY))).toEqual(wrong.map(() => undefined));
-    expect(reportedCopy({ local, domain }, Buffer.alloc(32, 2))).toBeUndefined();
+    expect(reportedCopy({ local, domain }, createSecretKey(Buffer.alloc(32, 2)))).toBeUndefined();
   });
 });

@@ -15,9 +15,9 @@ test('a burst of messages is one look at once and one for all the others', () =>
   });
   for (let i = 0; i < 100; i++) queue.changed();
   expect(looks).toBe(1);
-  vi.advanceTimersByTime(10);
+  vi.advanceTimersByTime(20);
   expect(looks).toBe(2);
-  vi.advanceTimersByTime(10);
+  vi.advanceTimersByTime(20);
   expect(looks).toBe(2);
   queue.changed();
   expect(looks).toBe(3);

@@ -7,6 +7,7 @@ import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetDeparted } from './store/departed.ts';
+import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
@@ -44,6 +45,7 @@ export function mailParts(): ThreadParts {
       forgetHistory,
       forgetNotices,
       forgetStsPolicies,
+      indexJournal,
       forgetTlsResults,
       keepStsPolicy,
       putOff,
@@ -70,7 +72,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [imapSearch, listQueue, queueDepth],
+    queries: [findTraces, imapSearch, listQueue, queueDepth],
     migrations: mailMigrations(),
   };
 }

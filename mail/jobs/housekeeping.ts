@@ -3,6 +3,7 @@ import { emptyGoneAccount, goneAccounts } from '../store/account-removal.ts';
 import { namedFiles } from '../store/content.ts';
 import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
+import { indexJournal } from '../store/journal-index.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -47,6 +48,7 @@ export class Housekeeping implements AsyncDisposable {
   async run(): Promise<void> {
     await this.#emptyAccounts();
     await this.#emptyMailboxes();
+    await this.#indexJournal();
     await this.#forget();
     await this.#forgetNotices();
     if (this.#sweptAt === undefined || Date.now() - this.#sweptAt >= SWEEP_EVERY_MS) await this.#sweep();
@@ -105,6 +107,10 @@ export class Housekeeping implements AsyncDisposable {
     );
     for (const forget of [forgetStsPolicies, forgetTlsResults])
       while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
+  }
+
+  async #indexJournal(): Promise<void> {
+    while (!this.#closing && (await this.#store.writeSlice(indexJournal, undefined)));
   }
 
   async #forgetNotices(): Promise<void> {

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-import { textKey } from '../message/address.ts';
 import { query, type Stamp, type Write } from './engine/types.ts';
 import { noteHappening } from './listener.ts';
 
@@ -38,7 +36,7 @@ export interface About {
    * there are several it is shown to nobody but the operator of the box.
    */
   tenant?: number;
-  /** Its Message-ID with angle brackets, '' when it has none: the message can be found by it, and by `from` and `to`. */
+  /** Its Message-ID with angle brackets, '' when it has none. */
   messageId?: string;
 }
 
@@ -53,7 +51,7 @@ export async function note(
   { tenant, messageId }: About = {},
 ): Promise<void> {
   const whole = messageId === undefined || messageId === '' ? detail : { ...detail, id: messageId };
-  const { id } = await tx.run(
+  await tx.run(
     `INSERT INTO journal (at, trace, event, account_id, detail, tenant)
      VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, (SELECT tenant FROM account WHERE id = ?4),
        (SELECT CASE WHEN min(tenant) = max(tenant) THEN min(tenant) END FROM journal WHERE trace = ?2)))`,
@@ -64,48 +62,7 @@ export async function note(
     JSON.stringify(whole),
     tenant ?? null,
   );
-  if (messageId !== undefined) await addKeys(tx, id, keysOf(messageId, detail));
   await noteHappening(tx, { event, trace, account, tenant, detail: whole }, stamp);
-}
-
-async function addKeys(tx: Write, line: number, keys: ReadonlySet<number>): Promise<void> {
-  await tx.run(
-    `INSERT INTO journal_key (tenant, key, at, account_id, trace)
-     SELECT j.tenant, k.value, j.at, j.account_id, j.trace FROM journal j, json_each(?) k
-     WHERE j.id = ? AND j.tenant IS NOT NULL`,
-    JSON.stringify([...keys]),
-    line,
-  );
-}
-
-function keysOf(messageId: string, { from, to, email }: Detail): Set<number> {
-  const named = typeof to === 'string' ? [to] : Array.isArray(to) ? (to as readonly string[]) : [];
-  const addresses = [...(typeof from === 'string' ? [from] : []), ...named].filter((text) => text !== '');
-  return new Set([
-    ...(messageId === '' ? [] : [messageIdKey(messageId)]),
-    ...addresses.map(addressFindKey),
-    ...(typeof email === 'number' ? [emailFindKey(email)] : []),
-  ]);
-}
-
-/** A hash; what shares it by chance is only looked at in vain. */
-function findKey(text: string): number {
-  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
-}
-
-/** By what {@link findTraces} finds a Message-ID, with or without its angle brackets. */
-export function messageIdKey(messageId: string): number {
-  return findKey(`<${messageId.trim().replace(/^<|>$/g, '')}>`);
-}
-
-/** By what {@link findTraces} finds an address, of whichever side. */
-export function addressFindKey(address: string): number {
-  return findKey(textKey(address));
-}
-
-/** By what {@link findTraces} finds a message as an account has it. */
-export function emailFindKey(email: number): number {
-  return findKey(`email ${email}`);
 }
 
 /** Who asks: null is no limit. */
@@ -145,30 +102,4 @@ export const journalOf = query(
       detail: JSON.parse(row.detail) as Record<string, unknown>,
     }));
   },
-);
-
-export interface FoundTrace {
-  trace: string;
-  /** When the message was last begun or sent on, ms UTC. */
-  at: number;
-}
-
-/** The newest messages with a key, since `since` (ms UTC); `limit` lines of them are looked at. */
-export const findTraces = query(
-  'find-traces',
-  (
-    rx,
-    input: { tenant: number; accounts: readonly number[] | null; key: number; since: number; limit: number },
-  ): Promise<FoundTrace[]> =>
-    rx.all<{ trace: string; at: number }>(
-      `SELECT trace, max(at) AS at FROM (
-         SELECT trace, at FROM journal_key WHERE tenant = ?1 AND key = ?2 AND at >= ?3
-           AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4))) ORDER BY at DESC LIMIT ?5
-       ) GROUP BY trace ORDER BY max(at) DESC, trace`,
-      input.tenant,
-      input.key,
-      input.since,
-      input.accounts === null ? null : JSON.stringify(input.accounts),
-      input.limit,
-    ),
 );

@@ -11,4 +11,9 @@ CREATE TABLE journal_key (
   account_id INTEGER,                    -- null: of no mailbox, but of the organization
   trace TEXT NOT NULL
 ) STRICT;
+-- Up to which line of the journal there are keys.
+CREATE TABLE journal_indexed (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  line INTEGER NOT NULL
+) STRICT;
 CREATE INDEX journal_key_found ON journal_key (tenant, key, at);

@@ -1,12 +1,14 @@
 import { parseAddress } from '../../../mail/message/address.ts';
+import { StoreBusy } from '../../../mail/store/engine/types.ts';
+import type { Viewer } from '../../../mail/store/journal.ts';
 import {
   addressFindKey,
   emailFindKey,
   findTraces,
   type FoundTrace,
+  indexJournal,
   messageIdKey,
-  type Viewer,
-} from '../../../mail/store/journal.ts';
+} from '../../../mail/store/journal-index.ts';
 import { rowId } from '../../ids.ts';
 import { findSent } from '../../sending/sent-queries.ts';
 import type { Call } from '../operation.ts';
@@ -21,6 +23,8 @@ export interface Asked {
 
 /** Lines that are looked at, and so the most messages that are named. */
 const MOST = 60;
+/** Of lines that are indexed for one question: 100,000 of them. */
+const MOST_SLICES = 500;
 const SINCE_MS = 30 * 24 * 3600_000;
 
 /** The messages that are meant, newest first; one given by its trace id is not looked for. */
@@ -32,8 +36,10 @@ export async function findStories(
   const { messageId, rfc822MessageId, address, since } = asked;
   const ways = [messageId, rfc822MessageId, address].filter((one) => one !== undefined);
   if (ways.length !== 1) wrong('messageId', 'Give one of messageId, rfc822MessageId and address.');
-  const by = (key: number, from: number): Promise<FoundTrace[]> =>
-    call.store.read(findTraces, { ...viewer, key, since: from, limit: MOST });
+  const by = async (key: number, from: number): Promise<FoundTrace[]> => {
+    await catchUp(call);
+    return call.store.scan(findTraces, { ...viewer, key, since: from, limit: MOST });
+  };
   if (rfc822MessageId !== undefined) return by(messageIdKey(rfc822MessageId), 0);
   if (address !== undefined) {
     if (parseAddress(address) === undefined) wrong('address', 'address is not a mail address.');
@@ -46,6 +52,16 @@ export async function findStories(
   }
   const email = /^msg_(\d+)$/.exec(messageId ?? '')?.[1];
   return email === undefined ? [{ trace: messageId ?? '' }] : by(emailFindKey(Number(email)), 0);
+}
+
+/** What happened a moment ago is to be found too. A disk that is full keeps nobody from looking. */
+async function catchUp({ store }: Call): Promise<void> {
+  for (let more = true, slices = 0; more && slices < MOST_SLICES; slices++) {
+    more = await store.writeSlice(indexJournal, undefined).catch((error: unknown) => {
+      if (error instanceof StoreBusy) return false;
+      throw error;
+    });
+  }
 }
 
 function wrong(path: string, message: string): never {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { FoundTrace } from '../../../mail/store/journal.ts';
+import type { FoundTrace } from '../../../mail/store/journal-index.ts';
+
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { isoOf, Line } from '../schemas.ts';

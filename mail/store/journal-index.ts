@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto';
+import { textKey } from '../message/address.ts';
+import { command, query, type Write } from './engine/types.ts';
+
+/** Lines of one slice. */
+const SLICE = 200;
+
+/**
+ * Notes by what the lines of a slice of the journal can be found, those that were not looked at yet. Answers whether
+ * there are more. Not in the commit that writes a line: the keys fall all over an index, which would cost each message
+ * more pages than the rest of its story; many at once share them.
+ */
+export const indexJournal = command('index-journal', async (tx): Promise<boolean> => {
+  const lines = await tx.all<{
+    id: number;
+    at: number;
+    trace: string;
+    tenant: number | null;
+    account_id: number | null;
+    detail: string;
+  }>(
+    `SELECT id, at, trace, tenant, account_id, detail FROM journal
+     WHERE id > coalesce((SELECT line FROM journal_indexed), 0) ORDER BY id LIMIT ?`,
+    SLICE,
+  );
+  const last = lines.at(-1);
+  if (last === undefined) return false;
+  const rows = lines.flatMap(({ at, trace, tenant, account_id: account, detail }) =>
+    tenant === null ? [] : keysOf(JSON.parse(detail) as Facts).map((key) => [tenant, key, at, account, trace]),
+  );
+  await addKeys(tx, rows);
+  await tx.run(
+    'INSERT INTO journal_indexed (only, line) VALUES (1, ?) ON CONFLICT DO UPDATE SET line = excluded.line',
+    last.id,
+  );
+  return lines.length === SLICE;
+});
+
+async function addKeys(tx: Write, rows: readonly (readonly unknown[])[]): Promise<void> {
+  await tx.run(
+    `INSERT INTO journal_key (tenant, key, at, account_id, trace)
+     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?) ORDER BY 1, 2`,
+    JSON.stringify(rows),
+  );
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A line that names a sender begins a message, or says where it went. */
+function keysOf({ from, to, id, email }: Facts): number[] {
+  if (typeof from !== 'string') return [];
+  const named: unknown[] = Array.isArray(to) ? to : [to];
+  const addresses = [from, ...named].filter((one): one is string => typeof one === 'string' && one !== '');
+  return [
+    ...new Set([
+      ...(typeof id === 'string' ? [messageIdKey(id)] : []),
+      ...addresses.map(addressFindKey),
+      ...(typeof email === 'number' ? [emailFindKey(email)] : []),
+    ]),
+  ];
+}
+
+/** A hash; what shares it by chance is only looked at in vain. */
+function findKey(text: string): number {
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
+}
+
+/** By what {@link findTraces} finds a Message-ID, with or without its angle brackets. */
+export function messageIdKey(messageId: string): number {
+  return findKey(`<${messageId.trim().replace(/^<|>$/g, '')}>`);
+}
+
+/** By what {@link findTraces} finds an address, of whichever side. */
+export function addressFindKey(address: string): number {
+  return findKey(textKey(address));
+}
+
+/** By what {@link findTraces} finds a message as an account has it. */
+export function emailFindKey(email: number): number {
+  return findKey(`email ${email}`);
+}
+
+export interface FoundTrace {
+  trace: string;
+  /** When the message was last begun or sent on, ms UTC. */
+  at: number;
+}
+
+/** The newest messages with a key, since `since` (ms UTC); `limit` lines of them are looked at. */
+export const findTraces = query(
+  'find-traces',
+  (
+    rx,
+    input: { tenant: number; accounts: readonly number[] | null; key: number; since: number; limit: number },
+  ): Promise<FoundTrace[]> =>
+    rx.all<{ trace: string; at: number }>(
+      `SELECT trace, max(at) AS at FROM (
+         SELECT trace, at FROM journal_key WHERE tenant = ?1 AND key = ?2 AND at >= ?3
+           AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4))) ORDER BY at DESC LIMIT ?5
+       ) GROUP BY trace ORDER BY max(at) DESC, trace`,
+      input.tenant,
+      input.key,
+      input.since,
+      input.accounts === null ? null : JSON.stringify(input.accounts),
+      input.limit,
+    ),
+);

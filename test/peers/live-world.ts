@@ -31,6 +31,9 @@ export async function liveWorld(): Promise<LiveWorld> {
     RESOLVERS: dns.address,
     OUTBOUND_PORT: String(sink.port),
     EXEMPT_NETWORKS: '127.0.0.0/8',
+    KEY_PER_SECOND: '0',
+    MAILBOX_DAILY: '0',
+    MAILBOX_NEW_RECIPIENTS: '0',
   };
   const box = stack.use(await startBox({ hostname: 'mail.box.test', settings }));
   const { records } = (await box.ask('add_domain', { domain: 'box.test' })) as Pick<LiveWorld, 'records'>;

@@ -49,7 +49,7 @@ test('Postfix takes what a program sent and then reports: the status, the list a
   const events = (await http('GET', `${base}/api/email/messages/${id}/events`, headers)).json as unknown as {
     events: { event: string }[];
   };
-  expect(events.events.map(({ event }) => event)).toEqual(['submitted', 'delivered', 'failed', 'suppressed']);
+  expect(events.events.map(({ event }) => event)).toEqual(['submitted', 'delivered', 'failed', 'listed']);
 });
 
 test('and what a person sent: the report is in the mailbox, once', async () => {

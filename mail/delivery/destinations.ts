@@ -3,7 +3,7 @@ import { suppressed } from '../store/suppression.ts';
 import { query, type Store } from '../store/engine/types.ts';
 import type { NewQueueRow } from '../store/queue.ts';
 import { type Delivery, deliveryTrace } from './deliver.ts';
-import { type ForwardedMail, type Onward, planForwards } from './forward.ts';
+import { type ForwardedMail, type Kept, type Onward, planForwards } from './forward.ts';
 import { routeAtOwnName, routeOutward } from './route.ts';
 
 /** Where the recipients of a message that leaves from here lead. */
@@ -18,8 +18,8 @@ export interface Destinations {
 /** A recipient on this box whom nothing reaches. */
 export interface Unreachable {
   address: string;
-  /** `lost`: its forwards lead nowhere, or may not be followed by this message. */
-  why: 'unknown' | 'full' | 'lost';
+  /** `lost`: its forwards lead nowhere, or may not be followed by this message. `later`: they pass nothing on for now. */
+  why: 'unknown' | 'full' | 'lost' | 'later';
 }
 
 /** Why {@link Unreachable}, as the end of a sentence. */
@@ -27,7 +27,11 @@ export const UNREACHABLE: Readonly<Record<Unreachable['why'], string>> = {
   unknown: 'its domain is hosted here, and there is no such mailbox',
   full: 'its mailbox is full',
   lost: 'it only forwards, and this message cannot go on from there',
+  later: 'it only forwards, and its forward passes nothing on for now',
 };
+
+/** Reasons of a forward that may be over later. */
+const PASSING: ReadonlySet<Kept['kind']> = new Set(['trouble', 'spent', 'pending', 'stopped']);
 
 /**
  * Decides where recipients lead. `sender` is the envelope's, and `fields` the header's: they have a say in what is
@@ -51,8 +55,11 @@ export async function destinations(
     else if (kind === 'unknown' || (kind === 'full' && !late)) unreachable.push({ address: recipient, why: kind });
     else local.push(address);
   }
-  const { accounts, onward, lost } = await planForwards(store, local, mail);
-  unreachable.push(...lost.map((address) => ({ address: formatAddress(address), why: 'lost' as const })));
+  const { accounts, onward, lost, kept } = await planForwards(store, local, mail);
+  for (const address of lost) {
+    const passing = kept.some(({ recipient, kind }) => recipient === address && PASSING.has(kind));
+    unreachable.push({ address: formatAddress(address), why: passing ? 'later' : 'lost' });
+  }
   const sender = mail.sender === undefined ? '' : formatAddress(mail.sender);
   const here = [...accounts].map(([account, address]): Delivery => {
     const to = formatAddress(address);

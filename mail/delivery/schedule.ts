@@ -53,6 +53,8 @@ export interface DueMessage {
   trace: string;
   tenant: number;
   sender: string;
+  /** Domains of its authors, which were checked. */
+  signAs: string[];
   recipients: string[];
   spares: boolean;
 }
@@ -68,10 +70,11 @@ export const dueMessages = query(
       trace: string;
       tenant: number;
       sender: string;
+      sign_as: string;
       recipients: string;
       spares: number;
     }>(
-      `SELECT s.id, s.blob_id AS blob, s.size, s.trace, s.tenant, s.sender, d.recipients, d.spares
+      `SELECT s.id, s.blob_id AS blob, s.size, s.trace, s.tenant, s.sender, s.sign_as, d.recipients, d.spares
        FROM scheduled d JOIN submission s ON s.id = d.submission_id
        WHERE d.due_at <= ? AND d.held_because IS NULL ORDER BY d.due_at LIMIT 50`,
       input.now,
@@ -80,8 +83,9 @@ export const dueMessages = query(
       'SELECT min(due_at) AS at FROM scheduled WHERE due_at > ? AND held_because IS NULL',
       input.now,
     );
-    const messages = due.map((row) => ({
+    const messages = due.map(({ sign_as: signAs, ...row }) => ({
       ...row,
+      signAs: signAs.split(' ').filter((one) => one !== ''),
       recipients: JSON.parse(row.recipients) as string[],
       spares: row.spares === 1,
     }));

@@ -1,4 +1,4 @@
-import { destinations, suppressedOf } from '../delivery/destinations.ts';
+import { destinations, suppressedOf, UNREACHABLE } from '../delivery/destinations.ts';
 import { dueMessages, type DueMessage, type Leaving, putOff, sendScheduled } from '../delivery/schedule.ts';
 import type { Log } from '../log.ts';
 import { type Address, addressKey, parseAddress, textKey } from '../message/address.ts';
@@ -68,7 +68,8 @@ export class Scheduler implements AsyncDisposable {
     }
   }
 
-  async #prepare({ id, blob, size, sender, recipients, tenant, spares }: DueMessage): Promise<Leaving> {
+  /** Rejects when it cannot go yet. */
+  async #prepare({ id, blob, size, sender, recipients, tenant, spares, signAs }: DueMessage): Promise<Leaving> {
     const { store, hostname, forwardKey: key, clock, hold } = this.#options;
     const data = await store.blob(blob, 0, size);
     const index = indexMessage(data);
@@ -77,12 +78,15 @@ export class Scheduler implements AsyncDisposable {
     const addresses = recipients.map(parseAddress).filter((one): one is Address => one !== undefined);
     const open = addresses.filter((one) => !reasons.has(addressKey(one)));
     const fields = readFields(data.toString('latin1', 0, index.headerLength));
-    const mail = { sender: parseAddress(sender), fields, key, now: clock(), hostname };
+    const mail = { sender: parseAddress(sender), fields, key, now: clock(), hostname, authors: signAs };
     const suppressed = recipients.flatMap((address) => {
       const reason = reasons.get(textKey(address));
       return reason === undefined ? [] : [{ address, reason }];
     });
-    return { id, index, hold, suppressed, ...(await destinations(store, open, mail, { late: true })) };
+    const where = await destinations(store, open, mail, { late: true });
+    const waits = where.unreachable.find(({ why }) => why === 'later');
+    if (waits !== undefined) throw new Error(`${waits.address} cannot be reached yet: ${UNREACHABLE.later}`);
+    return { id, index, hold, suppressed, ...where };
   }
 
   #later(ms: number): NodeJS.Timeout {

@@ -36,10 +36,11 @@ export const finishAttempts = command(
     stamp,
   ): Promise<void> => {
     for (const { about, kind, outgoing } of input.bounces) {
-      // The row may be gone or told of: cancelled meanwhile, or this is the second run of the same result.
+      // Rows may be gone or told of: cancelled meanwhile, or this is the second run of the same result.
       const row = await tx.get<{ trace: string; tenant: number; account_id: number | null; delay_told: number }>(
-        'SELECT s.trace, s.tenant, s.account_id, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id WHERE q.id = ?',
-        about[0] ?? -1,
+        `SELECT s.trace, s.tenant, s.account_id, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id
+         WHERE q.id IN (SELECT value FROM json_each(?)) ORDER BY q.id LIMIT 1`,
+        JSON.stringify(about.filter((id) => input.ends.some((end) => end.id === id))),
       );
       if (row === undefined || (kind === 'delay' && row.delay_told === 1)) continue;
       const to = outgoing.here[0]?.to ?? outgoing.elsewhere[0]?.recipient;

@@ -231,7 +231,8 @@ async function destinationsOf(
   { fields }: Composed,
 ): Promise<Pick<SendRequest, 'here' | 'local' | 'elsewhere' | 'onward'>> {
   const key = secrets.subkey('forwarding');
-  const mail = { sender, fields, key, now: clock(), hostname: settings.hostname };
+  const { hostname } = settings;
+  const mail = { sender, fields, key, now: clock(), hostname, authors: [sender.domain] };
   const { unreachable, ...where } = await destinations(store, recipients, mail);
   const [first] = unreachable;
   if (first === undefined) return where;

@@ -14,7 +14,8 @@ export interface Onward {
   tenant: number;
   /** Envelope sender, '' for the null reverse-path. */
   sender: string;
-  signAs: readonly string[];
+  /** Null: nobody. */
+  signAs: readonly string[] | null;
   /** Header lines of this copy; one character an octet. */
   prefix: string;
   /** The forward's source, as it is looked up: what is counted. '' for what is no forward. */
@@ -208,10 +209,10 @@ function leave(step: Step, by: Forward, mail: ForwardedMail, plan: Plan): Follow
   return { arrived: true, on: [] };
 }
 
-/** A report about something that was forwarded goes back to who wrote it. */
+/** A report about something that was forwarded goes back to who wrote it. Strangers wrote it: no key here vouches for it. */
 export function returned(to: Address): Onward {
   const row = { recipient: formatAddress(to), domain: to.domain, notify: 'NEVER', orcpt: '' };
-  return { tenant: 0, sender: '', signAs: [], prefix: '', smtputf8: needsUtf8(to), row };
+  return { tenant: 0, sender: '', signAs: null, prefix: '', smtputf8: needsUtf8(to), row };
 }
 
 function onward(mail: ForwardedMail, { address, fallback }: Step, by: Forward, domain: string): Onward {

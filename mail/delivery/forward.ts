@@ -97,7 +97,7 @@ export async function planForwards(store: Store, recipients: readonly Address[],
   return way.end(recipients);
 }
 
-/** Where the message has been on the way to everybody. An address is met once, so circles end. */
+/** Where the message has been on the way to everybody. An address is met once for each fallback, so circles end. */
 class Way {
   readonly plan: Plan = { accounts: new Map(), onward: [], lost: [], kept: [] };
   readonly #met = new Map<string, Address>();
@@ -106,7 +106,8 @@ class Way {
   readonly #joined: (readonly [step: Step, other: Address])[] = [];
 
   isNew(step: Step): boolean {
-    const key = addressKey(step.address);
+    // Each mailbox that keeps no copy has a way out of its own: when that fails, it gets the message back.
+    const key = `${addressKey(step.address)} ${step.fallback ?? ''}`;
     const other = this.#met.get(key);
     if (other === undefined) {
       this.#met.set(key, step.recipient);

@@ -331,3 +331,11 @@ test('what goes back to the author of a forwarded message is signed by nobody he
   await world.accept([formatAddress(rewritten)], { sender: '', raw: Buffer.from('From: a@b.example\r\n\r\nHi\r\n') });
   expect(await world.leaving()).toMatchObject([{ item: { domain: 'x.example', signAs: [] } }]);
 });
+
+test('an author elsewhere gets 20 reports an hour back through here', async () => {
+  const author = parseAddress('you@x.example') ?? expect.fail();
+  const rewritten = rewriteSender(author, 'box.test', FORWARD_KEY, world.box.clock.now) ?? expect.fail();
+  const back = () => world.accept([formatAddress(rewritten)], { sender: '' });
+  for (let i = 0; i < 20; i++) expect(await back()).toEqual({ kind: 'accepted' });
+  expect(await back()).toMatchObject({ code: 452, enhanced: '4.7.1' });
+});

@@ -14,7 +14,8 @@ export interface Onward {
   tenant: number;
   /** Envelope sender, '' for the null reverse-path. */
   sender: string;
-  signAs: readonly string[];
+  /** Null: nobody. */
+  signAs: readonly string[] | null;
   /** Header lines of this copy; one character an octet. */
   prefix: string;
   /** The forward's source, as it is looked up: what is counted. '' for what is no forward. */
@@ -96,7 +97,7 @@ export async function planForwards(store: Store, recipients: readonly Address[],
   return way.end(recipients);
 }
 
-/** Where the message has been on the way to everybody. An address is met once, so circles end. */
+/** Where the message has been on the way to everybody. An address is met once for each fallback, so circles end. */
 class Way {
   readonly plan: Plan = { accounts: new Map(), onward: [], lost: [], kept: [] };
   readonly #met = new Map<string, Address>();
@@ -105,7 +106,8 @@ class Way {
   readonly #joined: (readonly [step: Step, other: Address])[] = [];
 
   isNew(step: Step): boolean {
-    const key = addressKey(step.address);
+    // Each mailbox that keeps no copy has a way out of its own: when that fails, it gets the message back.
+    const key = `${addressKey(step.address)} ${step.fallback ?? ''}`;
     const other = this.#met.get(key);
     if (other === undefined) {
       this.#met.set(key, step.recipient);
@@ -208,10 +210,10 @@ function leave(step: Step, by: Forward, mail: ForwardedMail, plan: Plan): Follow
   return { arrived: true, on: [] };
 }
 
-/** A report about something that was forwarded goes back to who wrote it. */
+/** A report about something that was forwarded goes back to who wrote it. Strangers wrote it: no key here vouches for it. */
 export function returned(to: Address): Onward {
   const row = { recipient: formatAddress(to), domain: to.domain, notify: 'NEVER', orcpt: '' };
-  return { tenant: 0, sender: '', signAs: [], prefix: '', smtputf8: needsUtf8(to), row };
+  return { tenant: 0, sender: '', signAs: null, prefix: '', smtputf8: needsUtf8(to), row };
 }
 
 function onward(mail: ForwardedMail, { address, fallback }: Step, by: Forward, domain: string): Onward {

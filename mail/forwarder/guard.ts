@@ -6,6 +6,8 @@ import { type Field, firstField } from '../message/header.ts';
 export const MARKER = 'X-Mailstead-Forwarded';
 /** RFC 5321 6.3 asks for at least 100 before a loop is declared; a forward gives up sooner, and the mail stays here. */
 const MOST_RECEIVED = 30;
+/** More of an Auto-Submitted field, comments included, is not looked at. */
+const LONGEST_KEYWORD = 1000;
 
 export type Guarded = { kind: 'forward' } | { kind: 'automatic' | 'loop'; why: string };
 
@@ -35,7 +37,8 @@ function writtenByProgram(fields: readonly Field[]): string | undefined {
   const type = firstField(fields, 'content-type')?.toLowerCase() ?? '';
   if (/^\s*multipart\/report\b/.test(type)) return 'it is a report';
   const auto = firstField(fields, 'auto-submitted')
-    ?.replace(/\(.*?\)/g, '')
+    ?.slice(0, LONGEST_KEYWORD)
+    .replace(/\([^()]*\)/g, '')
     .split(';')[0]
     ?.trim()
     .toLowerCase();

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Log, Meter } from '../log.ts';
-import { type Address, formatAddress } from '../message/address.ts';
+import { type Address, addressKey, formatAddress } from '../message/address.ts';
 import { successReport } from '../message/bounce.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import type { MessageIndex } from '../message/index-types.ts';
@@ -34,6 +34,8 @@ import type { Envelope, Intake, MessageSink, Recipient, Refusal, Route } from '.
 /** RFC 5321 6.3 asks for at least 100. */
 const MOST_RECEIVED = 100;
 const CHUNK = 64 * 1024;
+/** Reports an hour that go back to one author of what was forwarded. */
+const MOST_RETURNED = 20;
 /** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
 const MOST_PLANS = 5;
 
@@ -65,6 +67,8 @@ export class StoreIntake implements Intake {
   readonly options: StoreIntakeOptions;
   /** Reports that nobody can match. */
   readonly unasked = new ReportPace();
+  /** Those that go back to an author elsewhere. */
+  readonly returned = new ReportPace<string>(MOST_RETURNED);
 
   constructor(options: StoreIntakeOptions) {
     this.options = options;
@@ -330,9 +334,13 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
 
   /** Mail that is written in the name of a mailbox elsewhere comes back to it, as often as somebody likes. */
   #tooManyReports(): Refusal | undefined {
-    const { unasked, options } = this.intake;
+    const { unasked, returned: back, options } = this.intake;
+    const now = options.clock();
     if (this.envelope.sender !== undefined) return undefined;
-    const over = this.envelope.recipients.find((to) => isHere(to) && !unasked.take(to.route.account, options.clock()));
+    const over = this.envelope.recipients.find(({ route: where }) => {
+      if (where.kind === 'here') return !unasked.take(where.account, now);
+      return where.kind === 'return' && !back.take(addressKey(where.to), now);
+    });
     return over && refuse(452, '4.7.1', `${formatAddress(over.address)} gets too many reports, try again later`);
   }
 

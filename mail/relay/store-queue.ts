@@ -8,7 +8,7 @@ import { ownReport } from '../delivery/own-report.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
-import { type AttemptEnd, beginAttempts, endAttempt, markDelayTold } from '../store/queue.ts';
+import { type AttemptEnd, beginAttempts, endAttempt, markDelayTold, UNSIGNED } from '../store/queue.ts';
 import { type OutboundRoute, outboundRoutes } from '../store/outbound-route.ts';
 import { type DueRow, dueRows, nextDue } from '../store/queue-look.ts';
 import type { MailStore } from '../store/store.ts';
@@ -243,6 +243,6 @@ function toItem(row: DueRow, routes: readonly OutboundRoute[], box: 'always' | '
     size: row.size,
     delayTold: row.delay_told === 1,
     ...(isStatus(row.arc) && { arc: row.arc }),
-    ...(row.sign_as !== '' && { signAs: row.sign_as.split(' ') }),
+    ...(row.sign_as !== '' && { signAs: row.sign_as === UNSIGNED ? [] : row.sign_as.split(' ') }),
   };
 }

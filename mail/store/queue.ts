@@ -20,8 +20,8 @@ export interface NewSubmission {
   eightBit: boolean;
   ret: string;
   envid: string;
-  /** Domains whose keys sign it; none: the envelope sender's, else the box's. */
-  signAs: readonly string[];
+  /** Domains whose keys sign it; none: the envelope sender's, else the box's. Null: nobody signs it. */
+  signAs: readonly string[] | null;
   size: number;
   /** REQUIRETLS: no step without verified TLS. RFC 8689 */
   requireTls?: boolean;
@@ -53,6 +53,9 @@ export async function enqueue(
   return addRows(tx, { submission: id, trace, tenant, account }, rows, hold, stamp);
 }
 
+/** Stands for no key at all where domains that sign are kept: it is no domain. */
+export const UNSIGNED = '-';
+
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls)
@@ -66,7 +69,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     Number(submission.eightBit),
     submission.ret,
     submission.envid,
-    submission.signAs.join(' '),
+    submission.signAs?.join(' ') ?? UNSIGNED,
     submission.size + (submission.prefix?.length ?? 0),
     stamp.now,
     submission.prefix ?? '',

@@ -4,7 +4,8 @@ import { dkimRecord } from '../../mail/auth/dkim-key.ts';
 import { signHeaders } from '../../mail/auth/dkim-sign.ts';
 import { bodyHasher } from '../../mail/auth/dkim-body.ts';
 import { planForwards } from '../../mail/delivery/forward.ts';
-import { parseAddress } from '../../mail/message/address.ts';
+import { formatAddress, parseAddress } from '../../mail/message/address.ts';
+import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { composeReports } from '../../mail/relay/bounce.ts';
 import { addDomain } from '../../mail/store/domain.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
@@ -323,3 +324,18 @@ const FAILURE = {
   at: 0,
   nextAt: 0,
 };
+
+test('what goes back to the author of a forwarded message is signed by nobody here', async () => {
+  const author = parseAddress('you@x.example') ?? expect.fail();
+  const rewritten = rewriteSender(author, 'box.test', FORWARD_KEY, world.box.clock.now) ?? expect.fail();
+  await world.accept([formatAddress(rewritten)], { sender: '', raw: Buffer.from('From: a@b.example\r\n\r\nHi\r\n') });
+  expect(await world.leaving()).toMatchObject([{ item: { domain: 'x.example', signAs: [] } }]);
+});
+
+test('an author elsewhere gets 20 reports an hour back through here', async () => {
+  const author = parseAddress('you@x.example') ?? expect.fail();
+  const rewritten = rewriteSender(author, 'box.test', FORWARD_KEY, world.box.clock.now) ?? expect.fail();
+  const back = () => world.accept([formatAddress(rewritten)], { sender: '' });
+  for (let i = 0; i < 20; i++) expect(await back()).toEqual({ kind: 'accepted' });
+  expect(await back()).toMatchObject({ code: 452, enhanced: '4.7.1' });
+});

@@ -76,6 +76,22 @@ describe('nobody is forgotten', () => {
     expect(await plan(['one', 'two'])).toMatchObject({ lost: ['one@box.test', 'two@box.test'] });
   });
 
+  test('two mailboxes without a copy that lead to one address outside are each fallen back to', async () => {
+    await set('me', 'you@x.example', false);
+    await set('other', 'you@x.example', false);
+    const on = [
+      ['you@x.example', me],
+      ['you@x.example', other],
+    ];
+    expect(await plan(['me', 'other'])).toEqual({ here: [], on, lost: [] });
+  });
+
+  test('two mailboxes without a copy that lead to each other have it once each', async () => {
+    await set('me', 'other', false);
+    await set('other', 'me', false);
+    expect(await plan(['me', 'other'])).toEqual({ here: [me, other], on: [], lost: [] });
+  });
+
   test('more recipients than forwards may be are each met', async () => {
     const many = Array.from({ length: 300 }, (_, i) => `me+${i}`);
     await set('other', 'you@x.example', false);

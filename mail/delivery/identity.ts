@@ -42,6 +42,18 @@ export const findForeignAuthor = query(
   (rx, { as, authors }: { as: Identity; authors: readonly Address[] }) => foreignAuthor(rx, as, authors),
 );
 
+/** The first of these domains that is not the tenant's to write from now. */
+export async function foreignDomain(
+  rx: Read,
+  tenant: number,
+  domains: readonly string[],
+): Promise<{ domain: string } | undefined> {
+  const own = await domainsOf.run(rx, { tenant });
+  const mine = new Set(own.filter((one) => one.verified && one.pausedAt === null).map((one) => one.name));
+  const foreign = domains.find((domain) => domain !== '' && !mine.has(domain));
+  return foreign === undefined ? undefined : { domain: foreign };
+}
+
 async function notOf(rx: Read, account: number, author: Address): Promise<ForeignAuthor['why'] | undefined> {
   const whose = await ownsAddress.run(rx, { account, keys: lookupKeys(author) });
   return whose === 'own' ? undefined : whose;

@@ -1,3 +1,4 @@
+import { parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { addBlob } from '../store/blob.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
@@ -7,6 +8,7 @@ import { forgetGuess } from '../store/sent-before.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
+import { foreignAuthor, foreignDomain, type Identity } from './identity.ts';
 import { namedRecipients, noteSubmitted, type Outgoing } from './outgoing.ts';
 import { fileCopy } from './sent-copy.ts';
 
@@ -110,6 +112,7 @@ export const sendScheduled = command(
   'send-scheduled',
   async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
     const { id, index, hold, local, here, elsewhere, onward } = mail;
+    if (await isForeignNow(tx, id, stamp)) return { queued: false };
     const waited = await tx.get<{ copy_for: number | null }>(
       'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
       id,
@@ -137,6 +140,29 @@ export const sendScheduled = command(
     return { queued: elsewhere.length + onward.length > 0 };
   },
 );
+
+/**
+ * A domain or an address may have gone to somebody else while a message waited, and with it the keys that would sign it:
+ * then a person has to look.
+ */
+async function isForeignNow(tx: Write, id: number, stamp: Stamp): Promise<boolean> {
+  const row = await tx.get<Owned & { trace: string; sender: string; sign_as: string }>(
+    `SELECT s.id, s.trace, s.tenant, s.account_id, s.sender, s.sign_as FROM submission s
+       JOIN scheduled d ON d.submission_id = s.id WHERE s.id = ? AND d.held_because IS NULL`,
+    id,
+  );
+  if (row === undefined) return false;
+  const { trace, tenant, account_id: account, sender, sign_as: signAs } = row;
+  const as: Identity = account === null ? { kind: 'tenant', tenant, domains: null } : { kind: 'account', account };
+  const from = parseAddress(sender);
+  const foreign =
+    (from && (await foreignAuthor(tx, as, [from]))) ?? (await foreignDomain(tx, tenant, signAs.split(' ')));
+  if (foreign === undefined) return false;
+  const because = `${foreign.domain} cannot be written from any more: it is not yours, not verified, or paused`;
+  await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', because, id);
+  await note(tx, trace, 'held', account, { because }, stamp, { tenant });
+  return true;
+}
 
 /** Who gets nothing after all, and why: the sender sees it in the message's story. */
 async function noteLeftOut(

@@ -25,6 +25,11 @@ export interface SchedulerOptions {
   queued: () => void;
 }
 
+/** A message that cannot go yet, for a reason that its sender may know. */
+class Waits extends Error {
+  override readonly name = 'Waits';
+}
+
 /** Lets scheduled messages go when their time has come, late ones of a time when nothing ran first. */
 export class Scheduler implements AsyncDisposable {
   readonly #options: SchedulerOptions;
@@ -63,7 +68,7 @@ export class Scheduler implements AsyncDisposable {
       // The store takes nothing now, of any message.
       if (error instanceof StoreBusy) throw error;
       log.error({ err: error, message: message.trace }, 'a scheduled message could not be sent, it is tried again');
-      const because = `it could not be sent: ${error instanceof Error ? error.message : String(error)}`;
+      const because = error instanceof Waits ? error.message : 'it could not be read or made ready; the log knows more';
       await store.write(putOff, { id: message.id, because });
     }
   }
@@ -85,7 +90,7 @@ export class Scheduler implements AsyncDisposable {
     });
     const where = await destinations(store, open, mail, { late: true });
     const waits = where.unreachable.find(({ why }) => why === 'later');
-    if (waits !== undefined) throw new Error(`${waits.address} cannot be reached yet: ${UNREACHABLE.later}`);
+    if (waits !== undefined) throw new Waits(`${waits.address} cannot be reached yet: ${UNREACHABLE.later}`);
     return { id, index, hold, suppressed, ...where };
   }
 

@@ -131,7 +131,7 @@ export class Sender {
     const { log } = this.#options;
     const senders = await Promise.all(
       group.map((item) =>
-        this.#options.returnPath(item).catch((error: unknown) => {
+        this.#senderOf(item).catch((error: unknown) => {
           log.error({ err: error, trace: item.trace }, 'a report about this message will not be matched');
           return item.sender;
         }),
@@ -141,6 +141,11 @@ export class Sender {
       return slices(group, most).map((part) => ({ part, sender: part[0].sender }));
     }
     return group.map((item, at) => ({ part: [item], sender: senders[at] }));
+  }
+
+  /** Smarthosts compare the envelope sender with who logged in: they are given the real one. */
+  async #senderOf(item: QueueItem): Promise<Address | undefined> {
+    return item.way.via === undefined ? this.#options.returnPath(item) : item.sender;
   }
 
   #judged(session: Session, attempted: readonly Attempted[], header: Buffer): Sent {

@@ -113,6 +113,8 @@ export const submissionBlob = query(
 
 /** A look for each of many messages that come at once would cost more than all of them. */
 const BURST_MS = 20;
+/** Until a refused copy is looked at again that could not be read. */
+const UNREADABLE_MS = 3_600_000;
 
 export interface StoreQueueOptions {
   store: MailStore;
@@ -158,7 +160,7 @@ export class StoreQueue implements Queue {
       const mine = prepared.filter(
         ({ about }) => about[0] !== undefined && (ids.has(about[0]) || results.length === 0),
       );
-      await this.#options.store.write(finishAttempts, { ends, bounces: mine, fallbacks: await this.#fallbacks(ends) });
+      await this.#options.store.write(finishAttempts, { ...(await this.#fallbacks(ends)), bounces: mine });
     }
     if (prepared.some(({ outgoing }) => outgoing.elsewhere.length > 0)) this.changed();
   }
@@ -197,14 +199,22 @@ export class StoreQueue implements Queue {
     for (const listener of this.#listeners) listener();
   }
 
-  async #fallbacks(ends: readonly AttemptEnd[]): Promise<Fallback[]> {
+  /** What comes into a mailbox after all. One that cannot be read waits: it must hold up no other result. */
+  async #fallbacks(results: readonly AttemptEnd[]): Promise<{ ends: AttemptEnd[]; fallbacks: Fallback[] }> {
     const { store } = this.#options;
-    const ids = ends.filter((end) => end.outcome === 'failed').map((end) => end.id);
-    if (ids.length === 0) return [];
-    const rows = await store.read(fallbackRows, { ids });
-    return Promise.all(
-      rows.map(async ({ id, blob, size }) => ({ row: id, index: indexMessage(await store.blob(blob, 0, size)) })),
-    );
+    const ids = results.filter((end) => end.outcome === 'failed').map((end) => end.id);
+    const fallbacks: Fallback[] = [];
+    const unreadable = new Set<number>();
+    // One after the other: many of the largest size at once would be more memory than anybody gave.
+    for (const { id, blob, size } of ids.length === 0 ? [] : await store.read(fallbackRows, { ids })) {
+      try {
+        fallbacks.push({ row: id, index: indexMessage(await store.blob(blob, 0, size)) });
+      } catch {
+        unreadable.add(id);
+      }
+    }
+    const later = (end: AttemptEnd): AttemptEnd => ({ ...end, outcome: 'deferred', nextAt: end.at + UNREADABLE_MS });
+    return { fallbacks, ends: results.map((end) => (unreadable.has(end.id) ? later(end) : end)) };
   }
 
   async #prepare(bounce: BounceMessage): Promise<PreparedBounce> {

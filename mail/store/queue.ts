@@ -307,7 +307,7 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
     await note(tx, row.trace, 'rerouted', row.account_id, { to: row.recipient, route, because }, stamp, { tenant });
   }
   await tx.run(
-    'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, last_tls = ?, route = coalesce(?, route) WHERE id = ?',
+    'UPDATE queue SET next_at = ?, last_status = ?, last_text = ?, last_tls = ?, route = coalesce(route, ?) WHERE id = ?',
     end.nextAt,
     status,
     text,
@@ -321,8 +321,10 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
 async function noteTooLate(tx: Write, { trace, to = '', host, status, text, outcome }: AttemptEnd, stamp: Stamp) {
   if (trace === undefined) return;
   const whose = await tx.get<{ tenant: number | null; account_id: number | null }>(
-    `SELECT tenant, account_id FROM journal WHERE trace = ? AND event = 'cancelled' ORDER BY id DESC LIMIT 1`,
+    `SELECT tenant, account_id FROM journal WHERE trace = ? AND event = 'cancelled' AND detail ->> 'to' = ?
+     ORDER BY id DESC LIMIT 1`,
     trace,
+    to,
   );
   const about = whose?.tenant == null ? {} : { tenant: whose.tenant };
   const told = { to, host, status, text, after: 'it was cancelled' };

@@ -53,8 +53,8 @@ export class HttpLimits {
     this.#free = free;
   }
 
-  /** Seconds to wait, or 0. `token` is the id of the token that was presented and holds. */
-  take(ip: string, token: number | undefined, now: number): number {
+  /** Seconds to wait, or 0. `token` is the id of the token or key that was presented and holds. */
+  take(ip: string, token: number | string | undefined, now: number): number {
     if (this.#free(ip)) return 0;
     return token === undefined ? this.#anonymous.take(networkOf(ip), now) : this.#token.take(String(token), now);
   }

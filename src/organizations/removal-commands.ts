@@ -2,6 +2,7 @@ import { unscheduleTenant } from '../../mail/delivery/schedule.ts';
 import { dismissAccount } from '../../mail/store/account-removal.ts';
 import { dropDomain } from '../../mail/store/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
+import { collectBlob } from '../../mail/store/tidy.ts';
 import { steerQueue } from '../../mail/store/queue-steering.ts';
 
 /** Mailboxes of one commit. */
@@ -26,6 +27,7 @@ export const removeOrganization = command(
     if ((await steerQueue.run(tx, queue, stamp)).changed > 0) return { kind: 'removing', accounts: [] };
     if ((await unscheduleTenant(tx, input.id, stamp)) > 0) return { kind: 'removing', accounts: [] };
     if (await removeSent(tx, input.id)) return { kind: 'removing', accounts: [] };
+    if (await removeUploads(tx, input.id)) return { kind: 'removing', accounts: [] };
     const accounts = await tx.all<{ id: number }>(
       'SELECT id FROM account WHERE tenant = ? AND state <> 2 LIMIT ?',
       input.id,
@@ -59,7 +61,22 @@ const MANY = [
      FROM template_version v JOIN template t ON t.id = v.template_id WHERE t.organization_id = ? LIMIT ?)`,
   `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w
      JOIN account a ON a.id = w.account_id WHERE a.tenant = ? LIMIT ?)`,
+  `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w
+     JOIN listener l ON l.id = w.listener_id WHERE l.tenant = ? LIMIT ?)`,
+  `DELETE FROM notice WHERE id IN (SELECT n.id FROM notice n
+     JOIN listener l ON l.id = n.listener_id WHERE l.tenant = ? LIMIT ?)`,
 ];
+
+/** Their octets go with them; a file that nothing names is swept. True while some may be left. */
+async function removeUploads(tx: Write, tenant: number): Promise<boolean> {
+  const gone = await tx.all<{ blob_id: number }>(
+    'DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE organization_id = ? LIMIT ?) RETURNING blob_id',
+    tenant,
+    SLICE,
+  );
+  for (const { blob_id: blob } of gone) await collectBlob(tx, blob);
+  return gone.length === SLICE;
+}
 
 async function removeMailbox(tx: Write, tenant: number, account: number): Promise<void> {
   await dismissAccount(tx, { tenant, account });
@@ -93,8 +110,7 @@ const REST = [
   'DELETE FROM link WHERE organization_id = ?',
   'DELETE FROM sending_count WHERE tenant = ?',
   'DELETE FROM template WHERE organization_id = ?',
-  'DELETE FROM upload WHERE organization_id = ?',
-  `DELETE FROM budget_use WHERE subject = 'tenant/' || ?`,
+  `DELETE FROM budget_use WHERE subject = 'tenant/' || CAST(? AS INTEGER)`,
   `DELETE FROM session WHERE user_id IN (SELECT user_id FROM member m WHERE organization_id = ?
      AND NOT EXISTS (SELECT 1 FROM member o WHERE o.user_id = m.user_id AND o.organization_id <> m.organization_id))`,
   `DELETE FROM user WHERE id IN (SELECT user_id FROM member m WHERE organization_id = ?

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
 import { authorizationOf, say } from '../http/answers.ts';
@@ -12,13 +13,17 @@ export type Handler = (sender: Sender, request: FastifyRequest, reply: FastifyRe
 export type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 const MOST_OF_A_BATCH = 100;
+/** A message of a batch waits so long for its turn, and so often. */
+const LONGEST_TURN_S = 2;
+const MOST_TURNS = 5;
 
 /** A route for who holds an email API key; refusals that are thrown become answers. */
 export function withKey(world: World, handle: Handler, tell: typeof say = say): Route {
   return async (request, reply) => {
     void reply.header('cache-control', 'no-store');
     const sender = await authenticateKey(world, authorizationOf(request));
-    const wait = world.limits.take(request.ip, undefined, world.clock());
+    const holder = 'why' in sender ? undefined : sender.credential;
+    const wait = world.limits.take(request.ip, holder, world.clock());
     if (wait > 0) {
       const message = `Too many requests: wait ${wait} s.`;
       return tell(reply, { error: 'rate_limited', message, retryAfterSeconds: wait });
@@ -81,9 +86,19 @@ export async function sendAll(
   // One after another: a hundred messages of the largest size at once would be more memory than anybody gave.
   for (const [i, body] of bodies.entries()) {
     const own = key === undefined ? undefined : `${key}/${i}`;
-    results.push(await send(world, sender, body, own).catch((error: unknown) => refusalOf(world, error)));
+    results.push(await inTurn(() => send(world, sender, body, own).catch((error: unknown) => refusalOf(world, error))));
   }
   return results;
+}
+
+/** A batch may be more than a key sends at once: it is sent as fast as the key may send. */
+async function inTurn<T extends SendResult | Refusal>(sendOne: () => Promise<T>): Promise<T> {
+  for (let waits = 0; ; waits++) {
+    const result = await sendOne();
+    const wait = 'error' in result && result.error === 'rate_limited' ? Number(result['retryAfterSeconds']) : Infinity;
+    if (!(wait <= LONGEST_TURN_S) || waits === MOST_TURNS) return result;
+    await sleep(wait * 1000);
+  }
 }
 
 /** The bodies of a batch. */

@@ -1,24 +1,14 @@
 import { query } from '../../mail/store/engine/types.ts';
 
-/** The id of a message that a program sent, and the recipients to whom it was not sent. */
+/** The id under which a program sent a message. */
 export const sentOfTrace = query(
   'sent-of-trace',
-  async (
-    rx,
-    input: { organization: number; trace: string },
-  ): Promise<{ id: number; suppressed: string[] } | undefined> => {
-    const row = await rx.get<{ id: number; recipients: string }>(
-      'SELECT id, recipients FROM sent_email WHERE trace = ? AND organization_id = ?',
+  (rx, input: { organization: number; trace: string }): Promise<{ id: number } | undefined> =>
+    rx.get<{ id: number }>(
+      'SELECT id FROM sent_email WHERE trace = ? AND organization_id = ?',
       input.trace,
       input.organization,
-    );
-    if (row === undefined) return undefined;
-    const recipients = JSON.parse(row.recipients) as { address: string; state: string }[];
-    return {
-      id: row.id,
-      suppressed: recipients.filter((one) => one.state === 'suppressed').map((one) => one.address),
-    };
-  },
+    ),
 );
 
 /** One attempt to tell a webhook of a message. */

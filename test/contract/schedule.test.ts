@@ -34,13 +34,19 @@ const delivered = query(
   async (rx) => (await rx.get<{ n: number }>('SELECT count(*) AS n FROM email'))?.n,
 );
 
+const giveAway = command('test-give-away', (tx, { name, to }: { name: string; to: number }) =>
+  tx.run('UPDATE domain SET tenant = ? WHERE name = ?', to, name),
+);
+const stop = command('test-stop', (tx) => tx.run('UPDATE forwarder SET stopped = 1'));
+const go = command('test-go', (tx) => tx.run('UPDATE forwarder SET stopped = 0'));
+
 let box: TestStore;
 let scheduler: Scheduler;
 let woken: number;
 
 beforeEach(async () => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, keep, forward] });
+  box = await testStore({ ...parts, commands: [...parts.commands, keep, forward, giveAway, stop, go] });
   await testAccount(box.store);
   woken = 0;
   scheduler = new Scheduler({
@@ -106,7 +112,7 @@ test('a message whose octets are gone keeps back none behind it, and ends where 
   for (; (await scheduler.run()) !== undefined && rounds < 20; rounds++) box.clock.now += 60 * MINUTE;
   expect(rounds).toBeLessThan(13);
   const [row] = await box.store.read(heldNow, undefined);
-  expect(row?.held_because).toMatch(/^it could not be sent: ENOENT/);
+  expect(row?.held_because).toMatch(/^it could not be read/);
   expect((await story('broken')).at(-1)?.[0]).toBe('held');
   const [waiting] = await box.store.read(listWaiting, { tenant: 1, after: 0, limit: 9 });
   expect(waiting).toMatchObject({ trace: 'broken', heldBecause: row?.held_because });
@@ -132,4 +138,29 @@ test('where recipients lead is decided when it goes: forwards of now, who is gon
   const rows = await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 'one' });
   expect(rows.map((row) => row.recipient)).toEqual(['you@x.example', 'shop@x.example']);
   expect(await box.store.read(delivered, undefined)).toBe(0);
+});
+
+test('a message whose domain went to somebody else while it waited is held, and signed by nobody', async () => {
+  await later('mine', ['you@x.example']);
+  await box.store.write(giveAway, { name: 'box.test', to: 2 });
+  box.clock.now += MINUTE;
+  await scheduler.run();
+  expect(woken).toBe(0);
+  expect(await story('mine')).toEqual([
+    ['scheduled', ['you@x.example']],
+    ['held', 'box.test cannot be written from any more: it is not yours, not verified, or paused'],
+  ]);
+});
+
+test('a forward that passes nothing on for now keeps the message waiting', async () => {
+  await box.store.write(forward, { to: 'shop@x.example' });
+  await box.store.write(stop, undefined);
+  await later('patient', ['sales@box.test']);
+  box.clock.now += MINUTE;
+  await scheduler.run();
+  expect((await story('patient')).map(([event]) => event)).toEqual(['scheduled']);
+  await box.store.write(go, undefined);
+  box.clock.now += 2 * MINUTE;
+  await scheduler.run();
+  expect((await story('patient')).map(([event]) => event)).toEqual(['scheduled', 'submitted', 'forwarded']);
 });

@@ -2,7 +2,7 @@ import { journalOf, type JournalLine, type Viewer } from '../../../mail/store/jo
 import { queueOfTrace, type QueueRow } from '../../../mail/store/queue.ts';
 import type { Store } from '../../../mail/store/engine/types.ts';
 import { openAttempts, sentOfTrace, type Told, toldOfEmail, untoldEmail } from '../../trace/queries.ts';
-import { entriesOf, type Entry, suppression } from './explain.ts';
+import { entriesOf, type Entry } from './explain.ts';
 
 /** What a viewer may know of one message. */
 export interface Story {
@@ -25,17 +25,9 @@ export async function storyOf(store: Store, viewer: Viewer, trace: string): Prom
   ]);
   if (lines.length === 0) return undefined;
   const program = await programOf(store, viewer, trace);
-  const began = lines[0]?.at ?? 0;
-  const suppressed = (program?.suppressed ?? []).map((one): Entry => ({ at: began, ...suppression(one) }));
   const told = await Promise.all(emailsOf(lines).map((one) => tellings(store, one)));
   const attempts = await Promise.all(waiting.slice(0, MOST_LOOKED_AT).map((row) => runningAttempts(store, row)));
-  const entries = [
-    ...beginning(lines),
-    ...inOrder(lines).flatMap(entriesOf),
-    ...suppressed,
-    ...told.flat(),
-    ...attempts.flat(),
-  ];
+  const entries = [...beginning(lines), ...inOrder(lines).flatMap(entriesOf), ...told.flat(), ...attempts.flat()];
   return {
     lines,
     entries: [...entries.toSorted((a, b) => a.at - b.at), ...waiting.flatMap(stillWaiting)],

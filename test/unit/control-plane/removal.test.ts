@@ -73,7 +73,6 @@ test('a removed organization leaves nothing but its audit rows', async () => {
     'blob',
     'hit',
     'journal',
-    'journal_key',
     'mailbox',
     'queue',
     'queue_lane',

@@ -221,7 +221,13 @@ abstract class IncomingMessage {
     const mail = { sender, fields: this.#head.fields(), key, now: clock(), ...known };
     const { accounts, onward, lost, kept } = await planForwards(store, going, mail);
     if (lost.length > 0) return unreached(lost, kept);
-    onward.push(...recipients.flatMap(({ route: where }) => (where.kind === 'return' ? [returned(where.to)] : [])));
+    for (const { route: where } of recipients) {
+      if (where.kind !== 'return') continue;
+      const back = await routeOutward(store, where.to);
+      // Who wrote it may be one of ours.
+      if (back.kind === 'here' || back.kind === 'full') accounts.set(back.account, where.to);
+      else onward.push(returned(where.to));
+    }
     const staying = this.deliveries();
     const more = [...accounts].filter(([account]) => !staying.some((one) => one.account === account));
     const deliveries = [...staying, ...more.map(([account, address]) => this.delivery(account, address))];

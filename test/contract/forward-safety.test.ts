@@ -339,3 +339,10 @@ test('an author elsewhere gets 20 reports an hour back through here', async () =
   for (let i = 0; i < 20; i++) expect(await back()).toEqual({ kind: 'accepted' });
   expect(await back()).toMatchObject({ code: 452, enhanced: '4.7.1' });
 });
+
+test('what goes back to an author who is here is in the mailbox, and leaves nowhere', async () => {
+  const author = parseAddress('me@box.test') ?? expect.fail();
+  const rewritten = rewriteSender(author, 'box.test', FORWARD_KEY, world.box.clock.now) ?? expect.fail();
+  expect(await world.accept([formatAddress(rewritten)], { sender: '' })).toEqual({ kind: 'accepted' });
+  expect([await mine(), await world.leaving()]).toEqual([1, []]);
+});

@@ -38,6 +38,8 @@ export interface Accepted {
   reports?: readonly TakenReport[];
   /** The sender used 8BITMIME. */
   eightBit: boolean;
+  /** The sender used SMTPUTF8: copies that go on need it as well. */
+  smtputf8?: boolean;
   /** Copies that go on need TLS all the way. RFC 8689 */
   requireTls?: boolean;
   /** Why mail for elsewhere may not go out yet; null lets it go. */
@@ -89,7 +91,7 @@ async function reported(tx: Write, { reports = [], trace, deliveries }: Accepted
 /** Queues one copy that goes on. Answers whether its forward may send on nothing more today. */
 export async function sendOn(
   tx: Write,
-  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'requireTls' | 'hold' | 'index'>,
+  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'smtputf8' | 'requireTls' | 'hold' | 'index'>,
   one: Onward,
   blob: number,
   stamp: Stamp,
@@ -104,7 +106,7 @@ export async function sendOn(
     account: null,
     blob,
     sender,
-    smtputf8,
+    smtputf8: smtputf8 || mail.smtputf8 === true,
     eightBit,
     ret: '',
     envid: '',

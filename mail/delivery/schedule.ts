@@ -124,11 +124,19 @@ export const sendScheduled = command(
       account_id: number | null;
       sender: string;
       eight_bit: number;
+      smtputf8: number;
       require_tls: number;
-    }>('SELECT trace, tenant, blob_id, account_id, sender, eight_bit, require_tls FROM submission WHERE id = ?', id);
+    }>(
+      'SELECT trace, tenant, blob_id, account_id, sender, eight_bit, smtputf8, require_tls FROM submission WHERE id = ?',
+      id,
+    );
     if (waited === undefined || row === undefined) return { queued: false };
     const { trace, tenant, account_id: account, sender } = row;
-    const asked = { eightBit: row.eight_bit === 1, requireTls: row.require_tls === 1 };
+    const asked = {
+      eightBit: row.eight_bit === 1,
+      smtputf8: row.smtputf8 === 1,
+      requireTls: row.require_tls === 1,
+    };
     const message = { trace, tenant, account, sender, index, hold, ...asked };
     await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
     await noteLeftOut(tx, message, mail, stamp);

@@ -294,7 +294,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
     blob: CrossingBlob,
     index: MessageIndex,
   ): Accepted {
-    const { id, sender, peer, body, requireTls = false } = this.envelope;
+    const { id, sender, peer, body, smtputf8, requireTls = false } = this.envelope;
     return {
       trace: id,
       sender: sender === undefined ? '' : formatAddress(sender),
@@ -304,6 +304,7 @@ class ArrivingMessage extends IncomingMessage implements MessageSink {
       kept: [...new Map(kept.map(({ tenant, source, why }) => [`${source} ${why}`, { tenant, source, why }])).values()],
       from: { ip: peer.ip, helo: peer.helo },
       eightBit: body === '8BITMIME',
+      smtputf8,
       requireTls,
       hold: this.intake.options.hold,
       index,

@@ -346,3 +346,9 @@ test('what goes back to an author who is here is in the mailbox, and leaves nowh
   expect(await world.accept([formatAddress(rewritten)], { sender: '' })).toEqual({ kind: 'accepted' });
   expect([await mine(), await world.leaving()]).toEqual([1, []]);
 });
+
+test('mail that came with SMTPUTF8 goes on with it', async () => {
+  await world.set('me', 'you@x.example', { keep: false });
+  await world.accept(['me'], { header: 'X-Name: Gr\u{fc}n\r\n', smtputf8: true });
+  expect(await world.leaving()).toMatchObject([{ item: { smtputf8: true } }]);
+});

@@ -98,6 +98,8 @@ describe('a smarthost that stands by', () => {
     await send('you@strict.example', 'you@good.example');
     const [mail] = await relay.received(1);
     expect(mail?.to).toEqual(['you@strict.example']);
+    // It compares the envelope sender with the login.
+    expect(mail?.from).toBe(me);
     const sent = mail?.raw.toString() ?? '';
     const trace = /Received: .*?id (\S+)/s.exec(sent)?.[1] ?? '';
     await box.logged((line) => line['trace'] === trace && line.msg === 'relay: delivered');

@@ -66,6 +66,7 @@ interface Letter {
   /** Envelope sender, '' for the null reverse-path. */
   sender?: string;
   ip?: string;
+  smtputf8?: boolean;
 }
 
 /** One copy as it is on the wire. */
@@ -140,7 +141,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
       }),
     spend: (source, copies) => box.store.write(spendForwards, { source: whole(source), copies }),
     route: async (to) => intake.route(known(whole(to)), undefined),
-    async accept(to, { header = '', raw, sender = 'you@x.example', ip = '192.0.2.1' } = {}) {
+    async accept(to, { header = '', raw, sender = 'you@x.example', ip = '192.0.2.1', smtputf8 = false } = {}) {
       const recipients = await Promise.all(
         to.map(async (text) => {
           const address = known(whole(text));
@@ -153,7 +154,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
         sender: sender === '' ? undefined : known(sender),
         recipients,
         login: undefined,
-        smtputf8: false,
+        smtputf8,
         body: '7BIT',
         ret: undefined,
         envid: undefined,

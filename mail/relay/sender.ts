@@ -59,6 +59,8 @@ export class Sender {
     const wanted: Wanted = { requireTls, waivesTls: () => this.#waivesTls(group[0]) };
     const tlsResults: TlsResult[] = [];
     let session = reuse;
+    let left = group;
+    let before: Sent | undefined;
     if (session?.fits(requireTls ? 'required' : 'policy') === false) {
       session.quit();
       session = undefined;
@@ -70,12 +72,16 @@ export class Sender {
           : smarthosts.connect(way.via, requireTls ? 'required' : 'policy'));
         tlsResults.push(...(opened instanceof Session ? opened.tlsResults.splice(0) : opened.tlsResults));
         if (!(opened instanceof Session)) {
-          return withTlsResults(await this.#ended(group, opened.verdict, opened.host), tlsResults);
+          return withTlsResults(both(before, await this.#ended(left, opened.verdict, opened.host)), tlsResults);
         }
         session = opened;
       }
-      const sent = await this.#over(session, group);
-      if (sent !== 'untouched') return withTlsResults(sent, tlsResults);
+      const sent = await this.#over(session, left);
+      if (sent !== 'untouched') {
+        before = both(before, sent);
+        if (sent.rest === undefined) return withTlsResults(before, tlsResults);
+        left = sent.rest;
+      }
       session.destroy();
       session = undefined;
     }
@@ -95,7 +101,8 @@ export class Sender {
     return group.map((item) => ({ ...settle(item, deferred('4.3.2', why), place), outcome: 'deferred', nextAt: now }));
   }
 
-  async #over(session: Session, group: Group): Promise<Sent | 'untouched'> {
+  /** `rest`: the server took some and closed; the others come at once over another connection, as part of this attempt. */
+  async #over(session: Session, group: Group): Promise<(Sent & { rest?: Group }) | 'untouched'> {
     const first = session.count === 0;
     const message = await this.#message(group[0]);
     if (message === undefined) {
@@ -104,12 +111,7 @@ export class Sender {
     }
     const attempted: Attempted[] = [];
     for (const { part, sender } of await this.#transactions(group, session.offers.rcptMax)) {
-      if (!session.usable && attempted.some(({ result }) => result.outcome === 'delivered')) {
-        // The server took some and closed: the others come at once over another connection, as they would have together.
-        const late = this.untried(part, 'the server closed the connection after the messages before this one');
-        attempted.push(...late.map((result, at) => ({ item: part[at] as QueueItem, result, dsnPassedOn: false })));
-        continue;
-      }
+      if (!session.usable && attempted.some(({ result }) => result.outcome === 'delivered')) break;
       const [{ envid, ret, requireTls }] = part;
       const recipients = part.map(({ recipient, notify, orcpt }) => ({ address: recipient, notify, orcpt }));
       const { verdicts, untouched } = await session.transact({ sender, envid, ret, requireTls, recipients, message });
@@ -123,7 +125,9 @@ export class Sender {
       this.#options.clock.now(),
     );
     const ended = attempted.map((one, at) => ({ ...one, result: rest[at] ?? one.result }));
-    return this.#judged(session, ended, message.header);
+    const [next, ...others] = group.slice(attempted.length);
+    const sent = this.#judged(session, ended, message.header);
+    return next === undefined ? sent : { ...sent, rest: [next, ...others] };
   }
 
   /** A transaction has one envelope sender: rows with one of their own go each in a transaction of its own. */
@@ -234,6 +238,17 @@ export class Sender {
 }
 
 /** They go with the first result, in whose commit they are counted. */
+/** Two parts of one attempt, in the order of its rows. */
+function both(before: Sent | undefined, sent: Sent): Sent {
+  if (before === undefined) return sent;
+  return {
+    ...sent,
+    results: [...before.results, ...sent.results],
+    bounces: [...before.bounces, ...sent.bounces],
+    trouble: before.trouble || sent.trouble,
+  };
+}
+
 function withTlsResults(sent: Sent, tlsResults: readonly TlsResult[]): Sent {
   const [first, ...rest] = sent.results;
   return first === undefined || tlsResults.length === 0

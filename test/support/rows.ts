@@ -28,10 +28,13 @@ function plain(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 }
 
-/** The whole store but the audit log, which also keeps what was refused. */
+/** The audit log also keeps what was refused, and a search brings its keys up to date. */
+const BESIDE: ReadonlySet<string> = new Set(['audit', 'journal_indexed', 'journal_key']);
+
+/** The whole store but what changes when nothing was done. */
 export async function rowsOf(store: Store): Promise<Rows> {
   const all = await store.read(readAll, undefined);
-  return new Map(all.filter(([name]) => name !== 'audit'));
+  return new Map(all.filter(([name]) => !BESIDE.has(name)));
 }
 
 /** What is in one and not in the other, by table; nothing: the stores are equal. */

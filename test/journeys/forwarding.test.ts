@@ -54,6 +54,16 @@ async function deliver(
   );
 }
 
+/** The copy that goes on of a message; one of a test before may still be on its way. */
+async function copyOf(subject: string) {
+  for (let had = 0; ;) {
+    const mails = await remote.received(had + 1);
+    const found = mails.find((mail) => mail.raw.toString('latin1').includes(`Subject: ${subject}\r\n`));
+    if (found !== undefined) return found;
+    had = mails.length;
+  }
+}
+
 async function subjects(local: string): Promise<(string | undefined)[]> {
   const auth = { user: `${local}@home.example`, pass: passwords.get(local) ?? '' };
   const tls = { rejectUnauthorized: false };
@@ -249,22 +259,21 @@ describe('what stays', () => {
 
   test('what was forwarded from here and comes back is not forwarded again', async () => {
     await deliver('me@home.example', 'round');
-    const [mail] = await remote.received(1);
-    const raw = mail?.raw ?? '';
+    const { raw } = await copyOf('round');
     remote.mails.splice(0);
     const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
     await transport.sendMail({ envelope: { from: 'reflector@remote.example', to: 'me@home.example' }, raw });
     expect((await subjects('me')).filter((one) => one === 'round')).toHaveLength(2);
     await deliver('me@home.example', 'and on');
-    const [next] = await remote.received(1);
-    expect(next?.raw.toString()).toContain('Subject: and on');
+    await copyOf('and on');
+    expect(remote.mails.filter((mail) => mail.raw.toString('latin1').includes('Subject: round'))).toEqual([]);
   });
 });
 
 test('a report to a rewritten sender finds who wrote; a forged one, and a letter, find nobody', async () => {
   await deliver('me@home.example', 'to be bounced', { from: 'writer@remote.example' });
-  const [mail] = await remote.received(1);
-  const sender = mail?.from.replace(/[<>]/g, '').split(' ')[0] ?? '';
+  const mail = await copyOf('to be bounced');
+  const sender = mail.from.replace(/[<>]/g, '').split(' ')[0] ?? '';
   remote.mails.splice(0);
   const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
   const report = (from: string, to: string) =>

@@ -1,0 +1,128 @@
+import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import { type Accepted, deliver } from '../delivery/deliver.ts';
+import { type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
+import { addressKey, formatAddress } from '../message/address.ts';
+import type { MessageIndex } from '../message/index-types.ts';
+import type { MailStore } from '../store/store.ts';
+import { type CrossingBlob, IncomingMessage, type Planned } from './incoming-message.ts';
+import type { MessageSink, Refusal } from './needs.ts';
+import { refuse } from './refusal.ts';
+
+const CHUNK = 64 * 1024;
+/** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
+const MOST_PLANS = 5;
+
+/** From the world, to mailboxes of this box, and on from there. */
+export class ArrivingMessage extends IncomingMessage implements MessageSink {
+  #authentication: Authentication | undefined;
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    return this.keep(chunk);
+  }
+
+  async finish(): Promise<{ kind: 'accepted' } | Refusal> {
+    const refusal = await this.commit((blob, index) => this.#tooManyReports() ?? this.#deliver(blob, index));
+    return refusal ?? { kind: 'accepted' };
+  }
+
+  async #deliver(blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
+    const { store } = this.intake.options;
+    const incoming = await this.#reports(blob, index);
+    for (let plans = 0; plans < MOST_PLANS; plans++) {
+      const plan = await this.#provenPlan(blob);
+      if ('code' in plan) return plan;
+      const done = await store.write(deliver, this.#accepted(plan, incoming, blob, index));
+      if (done.kind === 'spent') continue;
+      this.#tell(plan, done.reached);
+      if (!done.stored) this.abort();
+      if (done.queued > 0) this.intake.options.queued();
+      this.countForwards(plan);
+      return undefined;
+    }
+    return refuse(451, '4.7.1', 'Too much is forwarded at this moment, try again later');
+  }
+
+  #accepted(
+    { kept, deliveries, onward }: Planned,
+    { reports, unasked }: IncomingReports,
+    blob: CrossingBlob,
+    index: MessageIndex,
+  ): Accepted {
+    const { id, sender, peer, body, smtputf8, requireTls = false } = this.envelope;
+    return {
+      trace: id,
+      sender: sender === undefined ? '' : formatAddress(sender),
+      deliveries: unasked ? deliveries.map((one) => ({ ...one, quiet: true })) : deliveries,
+      onward,
+      reports,
+      kept: [...new Map(kept.map(({ tenant, source, why }) => [`${source} ${why}`, { tenant, source, why }])).values()],
+      from: { ip: peer.ip, helo: peer.helo },
+      eightBit: body === '8BITMIME',
+      smtputf8,
+      requireTls,
+      hold: this.intake.options.hold,
+      index,
+      ...blob,
+    };
+  }
+
+  /**
+   * Who wrote a message is asked only when a copy of it would leave. Where it cannot be found out, or the answer is bad,
+   * a mailbox at the forward keeps the mail, and only the forward of this one message is missing: to answer "later"
+   * would make a mailbox depend on the name servers of everybody who writes to it.
+   */
+  async #provenPlan(blob: CrossingBlob): Promise<Planned | Refusal> {
+    const { authenticate, hostname: authserv } = this.intake.options;
+    const plan = await this.plan({});
+    if ('code' in plan || authenticate === null || !plan.onward.some(({ source }) => source !== undefined)) return plan;
+    this.#authentication ??= await this.#authenticate(blob, authenticate);
+    return this.plan({ proof: { authserv, authentication: this.#authentication } });
+  }
+
+  async #authenticate(
+    blob: CrossingBlob,
+    authenticate: (mail: Arrived) => Promise<Authentication>,
+  ): Promise<Authentication> {
+    const { sender, peer, id } = this.envelope;
+    const chunks = (): AsyncIterable<Buffer> => octetsOf(this.intake.options.store, blob);
+    try {
+      return await authenticate({ ...peer, sender: sender === undefined ? '' : formatAddress(sender), chunks });
+    } catch (error) {
+      this.intake.options.log.error({ err: error, message: id }, 'who wrote a message could not be checked');
+      return UNKNOWN;
+    }
+  }
+
+  /** Mail that is written in the name of a mailbox elsewhere comes back to it, as often as somebody likes. */
+  #tooManyReports(): Refusal | undefined {
+    const { unasked, returned: back, options } = this.intake;
+    const now = options.clock();
+    if (this.envelope.sender !== undefined) return undefined;
+    const over = this.envelope.recipients.find(({ route: where }) => {
+      if (where.kind === 'here') return !unasked.take(where.account, now);
+      return where.kind === 'return' && !back.take(addressKey(where.to), now);
+    });
+    return over && refuse(452, '4.7.1', `${formatAddress(over.address)} gets too many reports, try again later`);
+  }
+
+  #reports(blob: CrossingBlob, index: MessageIndex): Promise<IncomingReports> {
+    const { sender, recipients } = this.envelope;
+    const named = recipients.flatMap(({ route: where }) => (where.kind === 'report' ? [where.copy] : []));
+    return incomingReports(this.intake.options, { sender, named, index, octets: () => this.firstOctets(blob) });
+  }
+
+  #tell({ kept }: Planned, reached: readonly string[]): void {
+    const { log } = this.intake.options;
+    const message = this.envelope.id;
+    for (const source of reached) log.warn({ source }, 'this address has forwarded all it may today');
+    const loop = kept.find(({ kind }) => kind === 'loop');
+    if (loop !== undefined) log.warn({ message, source: loop.source, why: loop.why }, 'a loop of forwards ends here');
+  }
+}
+
+async function* octetsOf({ files }: MailStore, { data, file }: CrossingBlob): AsyncIterable<Buffer> {
+  if (data !== null) yield Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  if (file === null) return;
+  for (let at = 0; at < file.size; at += CHUNK) yield await files.read(file.file, at, Math.min(CHUNK, file.size - at));
+}

@@ -1,0 +1,160 @@
+import { type Accepted, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
+import { type ForwardedMail, type Kept, planForwards, returned } from '../delivery/forward.ts';
+import { routeOutward } from '../delivery/route.ts';
+import { type Address, formatAddress } from '../message/address.ts';
+import type { MessageIndex } from '../message/index-types.ts';
+import { MessageIndexer } from '../message/indexer.ts';
+import { REPORT_MAX } from '../message/report.ts';
+import type { BlobWriter, NewBlob } from '../store/blob.ts';
+import { StoreBusy } from '../store/engine/types.ts';
+import { HeaderBlock } from './header-block.ts';
+import type { IntakeDesk } from './intake-desk.ts';
+import type { Envelope, Recipient, Refusal, Route } from './needs.ts';
+import { busy, refuse } from './refusal.ts';
+import { unreached } from './unreached.ts';
+
+/** RFC 5321 6.3 asks for at least 100. */
+const MOST_RECEIVED = 100;
+
+/** Who gets a message, where copies go on to, and what does not go on. */
+export type Planned = Pick<Accepted, 'deliveries' | 'onward'> & { kept: readonly Kept[] };
+
+/** The octets as they cross to the writer: in the message itself, or the name of their file. */
+export type CrossingBlob = { data: Uint8Array | null; file: { file: string; size: number } | null };
+
+/** What both kinds of message share: bytes go to the blob and through the index at once. */
+export abstract class IncomingMessage {
+  protected readonly intake: IntakeDesk;
+  protected readonly envelope: Envelope;
+  readonly #writer: BlobWriter;
+  readonly #indexer = new MessageIndexer();
+  /** Kept where somebody's mail goes on. */
+  readonly #head: HeaderBlock | undefined;
+  #noRoom: StoreBusy | undefined;
+
+  constructor(intake: IntakeDesk, envelope: Envelope) {
+    this.intake = intake;
+    this.envelope = envelope;
+    this.#head = envelope.recipients.some(({ route: where }) => goesOn(where)) ? new HeaderBlock() : undefined;
+    this.#writer = intake.options.store.files.create();
+    void this.keep(Buffer.from(envelope.received));
+  }
+
+  abort(): void {
+    this.#writer.abort();
+  }
+
+  protected keep(chunk: Buffer): Promise<void> | undefined {
+    this.#indexer.push(chunk);
+    this.#head?.push(chunk);
+    if (this.#noRoom !== undefined) return undefined;
+    return this.#writer.write(chunk)?.catch((error: unknown) => {
+      if (!(error instanceof StoreBusy)) throw error;
+      // The rest is read all the same: the answer is due at the end.
+      this.#noRoom = error;
+      this.abort();
+    });
+  }
+
+  /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
+  protected async commit(
+    write: (blob: CrossingBlob, index: MessageIndex) => Refusal | Promise<Refusal | undefined>,
+  ): Promise<Refusal | undefined> {
+    const { store } = this.intake.options;
+    const index = this.#indexer.end();
+    if (index.received > MOST_RECEIVED) {
+      this.abort();
+      return refuse(554, '5.4.6', 'Too many Received fields: this message is going round in circles');
+    }
+    if (this.#noRoom !== undefined) return busy(this.#noRoom);
+    try {
+      const blob = await this.#finished();
+      const refusal = await write(crossing(blob), index);
+      if (refusal !== undefined) this.abort();
+      else if ('file' in blob) store.files.settled(blob.file);
+      return refusal;
+    } catch (error) {
+      // Only a clear refusal proves that no row names the file. After anything else the transaction may be on disk;
+      // the sweep of the next start knows.
+      if (!(error instanceof StoreBusy)) throw error;
+      this.abort();
+      return busy(error);
+    }
+  }
+
+  async #finished(): Promise<NewBlob> {
+    try {
+      return await this.#writer.finish();
+    } catch (error) {
+      this.abort();
+      throw error;
+    }
+  }
+
+  /** How the message begins, for what looks at more than its index. */
+  protected async firstOctets({ data, file }: CrossingBlob): Promise<Buffer> {
+    if (file !== null) return this.intake.options.store.files.read(file.file, 0, Math.min(file.size, REPORT_MAX));
+    return Buffer.from(data ?? []).subarray(0, REPORT_MAX);
+  }
+
+  protected delivery(account: number, address: Address): Delivery {
+    const { sender } = this.envelope;
+    const to = formatAddress(address);
+    return { account, to, trace: deliveryTrace(sender === undefined ? '' : formatAddress(sender), to) };
+  }
+
+  /** Those who get it and have nothing forwarded: one copy an account, however many of its addresses were named. */
+  protected deliveries(): Delivery[] {
+    const byAccount = new Map<number, Delivery>();
+    for (const to of this.envelope.recipients) {
+      if (isHere(to) && !isForwarded(to.route) && !byAccount.has(to.route.account))
+        byAccount.set(to.route.account, this.delivery(to.route.account, to.address));
+    }
+    return [...byAccount.values()];
+  }
+
+  /** Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. */
+  protected async plan(known: Pick<ForwardedMail, 'authors' | 'proof'>): Promise<Planned | Refusal> {
+    if (this.#head === undefined) return { deliveries: this.deliveries(), onward: [], kept: [] };
+    const { store, forwardKey: key, clock } = this.intake.options;
+    const { sender, recipients } = this.envelope;
+    const going = recipients.filter(({ route: where }) => isForwarded(where)).map((one) => one.address);
+    const mail = { sender, fields: this.#head.fields(), key, now: clock(), ...known };
+    const { accounts, onward, lost, kept } = await planForwards(store, going, mail);
+    if (lost.length > 0) return unreached(lost, kept);
+    for (const { route: where } of recipients) {
+      if (where.kind !== 'return') continue;
+      const back = await routeOutward(store, where.to);
+      // Who wrote it may be one of ours.
+      if (back.kind === 'here' || back.kind === 'full') accounts.set(back.account, where.to);
+      else onward.push(returned(where.to));
+    }
+    const staying = this.deliveries();
+    const more = [...accounts].filter(([account]) => !staying.some((one) => one.account === account));
+    const deliveries = [...staying, ...more.map(([account, address]) => this.delivery(account, address))];
+    return { deliveries, onward, kept };
+  }
+
+  protected countForwards({ onward, kept }: Planned): void {
+    const { meter } = this.intake.options;
+    if (onward.length > 0) meter.count('forwards_total', { outcome: 'sent_on' }, onward.length);
+    for (const { kind } of kept) meter.count('forwards_total', { outcome: kind });
+  }
+}
+
+/** Copies of what it gets go on. */
+export function isForwarded(where: Route): boolean {
+  return where.kind === 'forward' || (where.kind === 'here' && where.forwards === true);
+}
+
+function goesOn(where: Route): boolean {
+  return where.kind === 'return' || isForwarded(where);
+}
+
+function isHere(to: Recipient): to is Recipient & { route: Route & { kind: 'here' } } {
+  return to.route.kind === 'here';
+}
+
+function crossing(blob: NewBlob): CrossingBlob {
+  return 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
+}

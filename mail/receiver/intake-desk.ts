@@ -1,0 +1,41 @@
+import type { KeyObject } from 'node:crypto';
+import type { Arrived } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import type { Policy } from '../delivery/policy.ts';
+import type { Log, Meter } from '../log.ts';
+import type { Allowance } from '../store/allowance.ts';
+import type { Budget } from '../store/budget.ts';
+import type { MailStore } from '../store/store.ts';
+import type { ReportPace } from './report-pace.ts';
+
+export interface StoreIntakeOptions {
+  store: MailStore;
+  /** Our own name. */
+  hostname: string;
+  /** Why mail for elsewhere may not go out now; null lets it go. */
+  hold: string | null;
+  /** For whom an account sends, and how much that may be; null and left out: no limit. */
+  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null; budgets?: readonly Budget[] }>;
+  /** May hold or refuse what an account sends; left out: nothing of it. */
+  policy?: Policy;
+  /** Of the box: rewritten senders and markers of what it forwards. */
+  forwardKey: Buffer;
+  /** Of the box: the senders under which single copies leave. */
+  reportKey: KeyObject;
+  /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
+  authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
+  log: Log;
+  meter: Meter;
+  /** Something was queued: the relay may look. */
+  queued(): void;
+  clock: () => number;
+}
+
+/** What the messages of one intake share. */
+export interface IntakeDesk {
+  readonly options: StoreIntakeOptions;
+  /** Reports that nobody can match, by account. */
+  readonly unasked: ReportPace;
+  /** Reports that go back to an author elsewhere, by address. */
+  readonly returned: ReportPace<string>;
+}

@@ -10,7 +10,9 @@ import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
+import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
@@ -20,7 +22,9 @@ import { steerQueue } from './store/queue-steering.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
-import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
+import { threadChanges, threadEmails } from './store/thread.ts';
+import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
+import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -33,9 +37,11 @@ export function mailParts(): ThreadParts {
       addSuppression,
       appendMessage,
       beginAttempts,
+      changeMailbox,
       copyEntries,
       createMailbox,
       deliver,
+      destroyMailbox,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -47,7 +53,10 @@ export function mailParts(): ThreadParts {
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
+      forgetTombstones,
       keepStsPolicy,
+      keepThreadCounts,
+      plantMailbox,
       putOff,
       releaseWaiting,
       removeAppPassword,
@@ -72,7 +81,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [findTraces, imapSearch, listQueue, queueDepth],
+    queries: [countThreads, emailChanges, findTraces, imapSearch, listQueue, queueDepth, threadChanges, threadEmails],
     migrations: mailMigrations(),
   };
 }

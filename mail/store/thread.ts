@@ -113,9 +113,11 @@ function fateOf(
   moved: readonly EmailChange[],
   since: Since,
 ): ThreadChange['fate'] | undefined {
-  const wasShown = (one: Member): boolean =>
-    one.created <= since.origin && (one.shown === 1 ? one.shownAt <= since.origin : one.shownAt > since.origin);
-  if (all.some((one) => one.shown === 1)) return all.some(wasShown) ? 'updated' : 'created';
+  // Only what was in sight all the time is surely known. "Created" does no harm to who has the thread, but a client that
+  // is told of an update of what it never had may take it for nothing.
+  const stayed = (one: Member): boolean =>
+    one.shown === 1 && one.created <= since.origin && one.shownAt <= since.origin;
+  if (all.some((one) => one.shown === 1)) return all.some(stayed) ? 'updated' : 'created';
   const mayBeKnown = [...all.filter((one) => isMove(one, since)), ...moved.filter((one) => one.thread === thread)];
   return mayBeKnown.some((one) => one.created <= since.modseq) ? 'destroyed' : undefined;
 }

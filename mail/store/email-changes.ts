@@ -47,12 +47,12 @@ export async function readEmailChanges(
   const row = Number.isFinite(since.row) ? since.row : Number.MAX_SAFE_INTEGER;
   const behind = [account, since.modseq, row, limit] as const;
   const sources = await Promise.all([
-    rx.all<EmailChange>(LIVE, ...behind),
-    rx.all<EmailChange>(BURIED, ...behind),
-    (await hasLeaving(rx, account, since)) ? rx.all<EmailChange>(LEAVING, ...behind) : [],
+    rx.all<ChangeRow>(LIVE, ...behind),
+    rx.all<ChangeRow>(BURIED, ...behind),
+    (await hasLeaving(rx, account, since)) ? rx.all<ChangeRow>(LEAVING, ...behind) : [],
   ]);
   const state = await stateOf(rx, account, 'Email');
-  return { kind: 'changes', state, changes: lastOfEach(sources.flat()).slice(0, limit) };
+  return { kind: 'changes', state, changes: lastOfEach(sources.flat().map(toChange)).slice(0, limit) };
 }
 
 /** True while a large mailbox that was removed is still being emptied: then a look at the changes may take longer. */
@@ -87,20 +87,32 @@ function lastOfEach(found: readonly EmailChange[]): EmailChange[] {
 export const IS_SHOWN = `EXISTS (SELECT 1 FROM entry n CROSS JOIN mailbox m ON m.id = n.mailbox_id
   WHERE n.email_id = e.id AND n.flags & 16 = 0 AND m.gone_at IS NULL)`;
 
-/** SQL: when that became so. Emails from before JMAP have not noted when they were hidden: it was their last change. */
-export const SHOWN_AT = `ifnull(e.shown_modseq, iif(${IS_SHOWN}, e.created_modseq, e.modseq))`;
+/** A change as its row says it: `noted` is email.shown_modseq. */
+interface ChangeRow extends Record<string, number | null> {
+  id: number;
+  thread: number;
+  modseq: number;
+  created: number;
+  noted: number | null;
+  shown: number;
+}
+
+/** Emails from before JMAP have not noted when they were hidden: it was their last change. */
+export function toChange({ noted, ...row }: ChangeRow): EmailChange {
+  return { ...row, shownAt: noted ?? (row.shown === 1 ? row.created : row.modseq) };
+}
 
 // Rows of one command are made in the order of their ids, so this is the order of the index too.
 const LIVE = `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_SHOWN} AS shown,
-  ${SHOWN_AT} AS shownAt FROM email e WHERE e.account_id = ?1 AND e.modseq >= ?2 AND (e.modseq > ?2 OR e.id > ?3)
+  e.shown_modseq AS noted FROM email e WHERE e.account_id = ?1 AND e.modseq >= ?2 AND (e.modseq > ?2 OR e.id > ?3)
   ORDER BY e.modseq, e.created_modseq, e.id LIMIT ?4`;
 
-const BURIED = `SELECT object_id AS id, thread_id AS thread, modseq, created_modseq AS created, 0 AS shown, modseq AS shownAt
+const BURIED = `SELECT object_id AS id, thread_id AS thread, modseq, created_modseq AS created, 0 AS shown, modseq AS noted
   FROM tombstone WHERE account_id = ?1 AND type = 'Email' AND (modseq, object_id) > (?2, ?3)
   ORDER BY modseq, object_id LIMIT ?4`;
 
 // What a removed mailbox took along and has not let go yet: changed when the mailbox went.
-const LEAVING = `SELECT id, thread, modseq, created, shown, iif(shown, ifnull(shown_modseq, created), modseq) AS shownAt FROM (
+const LEAVING = `SELECT id, thread, modseq, created, shown, iif(shown, shown_modseq, modseq) AS noted FROM (
     SELECT e.id, e.thread_id AS thread, max(m.modseq) AS modseq, e.created_modseq AS created, e.shown_modseq, ${IS_SHOWN} AS shown
     FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id CROSS JOIN email e ON e.id = n.email_id
     WHERE m.account_id = ?1 AND m.parent_id = -1 AND m.total > 0 AND m.modseq >= ?2 AND n.flags & 16 = 0 AND e.modseq < m.modseq

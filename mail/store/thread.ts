@@ -4,21 +4,11 @@ import {
   IS_SHOWN,
   type NotKnown,
   readEmailChanges,
-  SHOWN_AT,
   type Since,
+  toChange,
 } from './email-changes.ts';
 import { query, type Read } from './engine/types.ts';
 import { stateOf } from './type-state.ts';
-
-/** One email of a thread, shown or not. */
-interface Member extends Record<string, number> {
-  id: number;
-  thread: number;
-  modseq: number;
-  created: number;
-  shownAt: number;
-  shown: number;
-}
 
 /** The shown emails of threads of an account, oldest first; a thread without any is not there. RFC 8621 3. */
 export const threadEmails = query(
@@ -54,8 +44,8 @@ interface FoundThreads extends Found<ThreadChange> {
 }
 
 /** Emails that are looked at for one answer, in so many rounds as long as none says anything of a thread. */
-const LOOKED_AT = 2_000;
-const ROUNDS = 5;
+const LOOKED_AT = 1_000;
+const ROUNDS = 3;
 
 /** Threads that gained or lost a shown email, at most `limit`. */
 export const threadChanges = query(
@@ -101,33 +91,33 @@ async function threadsOf(
 }
 
 /** It came into sight or went out of it; a keyword changes no thread. */
-const isMove = (one: Pick<Member, 'created' | 'shownAt'>, since: Since): boolean =>
+const isMove = (one: Pick<EmailChange, 'created' | 'shownAt'>, since: Since): boolean =>
   one.created > since.origin || one.shownAt > since.origin;
 
-const isBehind = (one: Pick<Member, 'modseq' | 'id'>, other: Pick<Member, 'modseq' | 'id'>): boolean =>
+const isBehind = (one: Pick<EmailChange, 'modseq' | 'id'>, other: Pick<EmailChange, 'modseq' | 'id'>): boolean =>
   one.modseq > other.modseq || (one.modseq === other.modseq && one.id > other.id);
 
 function fateOf(
   thread: number,
-  all: readonly Member[],
+  all: readonly EmailChange[],
   moved: readonly EmailChange[],
   since: Since,
 ): ThreadChange['fate'] | undefined {
   // Only what was in sight all the time is surely known. "Created" does no harm to who has the thread, but a client that
   // is told of an update of what it never had may take it for nothing.
-  const stayed = (one: Member): boolean =>
+  const stayed = (one: EmailChange): boolean =>
     one.shown === 1 && one.created <= since.origin && one.shownAt <= since.origin;
   if (all.some((one) => one.shown === 1)) return all.some(stayed) ? 'updated' : 'created';
   const mayBeKnown = [...all.filter((one) => isMove(one, since)), ...moved.filter((one) => one.thread === thread)];
   return mayBeKnown.some((one) => one.created <= since.modseq) ? 'destroyed' : undefined;
 }
 
-async function membersOf(rx: Read, account: number, threads: readonly number[]): Promise<Map<number, Member[]>> {
-  const rows = await rx.all<Member>(
-    `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_SHOWN} AS shown, ${SHOWN_AT} AS shownAt
+async function membersOf(rx: Read, account: number, threads: readonly number[]): Promise<Map<number, EmailChange[]>> {
+  const rows = await rx.all<Parameters<typeof toChange>[0]>(
+    `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_SHOWN} AS shown, e.shown_modseq AS noted
      FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value WHERE e.account_id = ?`,
     JSON.stringify(threads),
     account,
   );
-  return Map.groupBy(rows, (row) => row.thread);
+  return Map.groupBy(rows.map(toChange), (row) => row.thread);
 }

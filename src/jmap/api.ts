@@ -2,20 +2,25 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../../mail/jmap/errors.ts';
 import { readJson } from '../../mail/jmap/json.ts';
-import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
+import type { JmapDesk } from '../../mail/jmap/method.ts';
 import { readRequest } from '../../mail/jmap/request.ts';
 import { runRequest } from '../../mail/jmap/run.ts';
-import { sessionObject } from '../../mail/jmap/session-object.ts';
 import type { World } from '../operations/world.ts';
 import { problem, refuseRequest } from './answers.ts';
-import { AtOnce } from './at-once.ts';
+import type { AtOnce } from './at-once.ts';
 import { readBody } from './body.ts';
 import { withCaller } from './with-caller.ts';
 
+export interface ApiDesk {
+  world: World;
+  desk: JmapDesk;
+  atOnce: AtOnce;
+  /** Capabilities that `using` may name. */
+  known: ReadonlySet<string>;
+}
+
 /** `POST /jmap/api`: the body as octets, since I-JSON asks more than JSON.parse. */
-export function apiRoute(world: World, desk: JmapDesk, app: FastifyInstance): void {
-  const atOnce = new AtOnce(desk.limits.maxConcurrentRequests);
-  const known = new Set(Object.keys(sessionObject(desk, NOBODY, '')['capabilities'] as object));
+export function apiRoute({ world, desk, atOnce, known }: ApiDesk, app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload));
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
@@ -44,5 +49,3 @@ export function apiRoute(world: World, desk: JmapDesk, app: FastifyInstance): vo
     }),
   );
 }
-
-const NOBODY: JmapSession = { username: '', accounts: new Map(), credential: '' };

@@ -3,7 +3,7 @@ import type { World } from '../operations/world.ts';
 import { refuseCaller } from './answers.ts';
 import { authenticateJmap, type JmapAuthenticated } from './authenticate.ts';
 
-type In = Extract<JmapAuthenticated, { kind: 'in' }>;
+export type In = Extract<JmapAuthenticated, { kind: 'in' }>;
 
 /** A route of a caller who is known. */
 export type JmapHandler = (caller: In, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

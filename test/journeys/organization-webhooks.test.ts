@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { OutboundEvent } from '../../src/webhooks/event-body.ts';
+import type { OutboundEvent } from '../../src/webhooks/event-schemas.ts';
 import type { Box } from '../support/box.ts';
 import { http, tool } from '../support/mcp.ts';
 import { type Owned, portalBox } from '../support/visitor.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Box, startBox } from '../support/box.ts';
-import { http, newOrganization, tool } from '../support/mcp.ts';
+import type { Box } from '../support/box.ts';
+import { http, organizationBox, tool } from '../support/mcp.ts';
 import { type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 interface Inbound {
@@ -19,9 +19,7 @@ let secret: string;
 
 beforeAll(async () => {
   receiver = await new WebhookReceiver<Inbound>().open();
-  box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
-  base = `http://127.0.0.1:${box.port('http')}`;
-  ({ token } = await newOrganization(base, 'Listeners'));
+  ({ box, base, token } = await organizationBox('Listeners'));
   await ask('add_email_domain', { domain: 'hook.test' });
   await ask('verify_email_domain', { domain: 'hook.test' });
   await ask('provision_email', { domain: 'hook.test', localPart: 'in' });

@@ -14,6 +14,7 @@ import type { World } from '../operations/world.ts';
 import { senderOf } from '../sending/allowance.ts';
 import type { Inside } from './inside.ts';
 
+/** SMTP: mail that arrives, and mail that is handed in. */
 export function openReceiver({
   settings,
   store,
@@ -57,6 +58,7 @@ export function openReceiver({
   });
 }
 
+/** IMAP, over the store. */
 export function openImap({ settings, store, logins, tls, exempt, local, log, metrics, clock, imapLimits }: Inside) {
   return startImap({
     hostname: settings.hostname,
@@ -72,6 +74,7 @@ export function openImap({ settings, store, logins, tls, exempt, local, log, met
   });
 }
 
+/** Everything that speaks HTTP, with the figures of the queue for who scrapes them. */
 export function openHttp({ settings, store, tls, failing, metrics, log, clock }: Inside, world: World) {
   metrics.onScrape(async () => {
     const depth = await store.scan(queueDepth, undefined);

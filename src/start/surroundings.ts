@@ -8,6 +8,7 @@ export class CannotStart extends Error {
   override readonly name = 'CannotStart';
 }
 
+/** What a start is given: settings, and what is the process's own. */
 export interface Surroundings {
   settings: Settings;
   log: Log;

@@ -44,7 +44,7 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     void app.register(async (inner) => apiRoute(shared, inner));
     void app.register(async (inner) => uploadRoutes(world, desk, inner));
     void app.register(async (inner) => downloadRoutes(world, desk, inner));
-    void app.register((inner) => webSocketRoute(shared, inner));
+    webSocketRoute(shared, app);
   };
 }
 

@@ -1,5 +1,7 @@
-import websocket, { type WebSocket } from '@fastify/websocket';
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { RequestError } from '../../mail/jmap/errors.ts';
 import { readJson } from '../../mail/jmap/json.ts';
 import type { JmapDesk } from '../../mail/jmap/method.ts';
@@ -9,13 +11,12 @@ import { readRequest } from '../../mail/jmap/request.ts';
 import { runRequest } from '../../mail/jmap/run.ts';
 import type { StateType } from '../../mail/store/type-state.ts';
 import type { World } from '../operations/world.ts';
-import { problem, refuseCaller } from './answers.ts';
+import { problem } from './answers.ts';
 import type { AtOnce } from './at-once.ts';
-import { authenticateJmap } from './authenticate.ts';
 import type { Crowd } from './crowd.ts';
 import { namedTypes } from './push-types.ts';
 import { whenOut } from './still-in.ts';
-import type { In } from './with-caller.ts';
+import { type In, withCaller } from './with-caller.ts';
 
 const PING_MS = 60_000;
 /** A client that reads nothing while so much waits for it is cut off. */
@@ -35,36 +36,60 @@ export interface SocketDesk {
 }
 
 /** `/jmap/ws`, subprotocol "jmap". RFC 8887. Who asks is settled before the upgrade. */
-export async function webSocketRoute(shared: SocketDesk, app: FastifyInstance): Promise<void> {
-  const { desk, world } = shared;
-  const callers = new WeakMap<FastifyRequest, In>();
-  await app.register(websocket, {
-    options: {
-      maxPayload: desk.limits.maxSizeRequest,
-      handleProtocols: (offered) => (offered.has('jmap') ? 'jmap' : false),
-    },
+export function webSocketRoute(shared: SocketDesk, app: FastifyInstance): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: shared.desk.limits.maxSizeRequest,
+    handleProtocols: () => 'jmap',
+  });
+  const upgrades = routeUpgrades(app);
+  app.addHook('onClose', async () => {
+    for (const socket of sockets.clients) socket.close(1001, 'the server stops');
   });
   app.get(
     '/jmap/ws',
-    {
-      websocket: true,
-      async preValidation(request, reply) {
-        const found = await authenticateJmap(world, request);
-        if (found.kind === 'refused') return refuseCaller(request, reply, found);
-        const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',');
-        if (!offered.some((one) => one.trim() === 'jmap')) {
-          return problem(reply, 400, 'Offer the subprotocol "jmap" (RFC 8887 4.1).');
-        }
-        callers.set(request, found);
-        return undefined;
-      },
-    },
-    (socket, request) => {
-      const caller = callers.get(request);
-      if (caller === undefined) socket.close(1011);
-      else new JmapSocket(shared, socket, caller, request).open();
-    },
+    withCaller(shared.world, async (caller, request, reply) => {
+      const upgrade = upgrades.get(request.raw);
+      if (upgrade === undefined) return problem(reply.header('upgrade', 'websocket'), 426, 'Open a WebSocket here.');
+      const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',');
+      if (!offered.some((one) => one.trim() === 'jmap')) {
+        return problem(reply, 400, 'Offer the subprotocol "jmap" (RFC 8887 4.1).');
+      }
+      reply.hijack();
+      upgrade.release();
+      sockets.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
+        new JmapSocket(shared, socket, caller, request).open();
+      });
+      return reply;
+    }),
   );
+}
+
+interface Upgrade {
+  socket: Duplex;
+  head: Buffer;
+  /** The answer is no longer HTTP. */
+  release(): void;
+}
+
+/** Sends upgrade requests through the routes like all others, so that one place knows who asks. */
+function routeUpgrades(app: FastifyInstance): WeakMap<IncomingMessage, Upgrade> {
+  const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const response = new ServerResponse(request);
+    const drop = (): void => void socket.destroy();
+    const end = (): void => void socket.end();
+    socket.on('error', drop);
+    response.on('finish', end);
+    response.assignSocket(request.socket);
+    const release = (): void => {
+      socket.off('error', drop);
+      response.off('finish', end).detachSocket(request.socket);
+    };
+    upgrades.set(request, { socket, head, release });
+    app.routing(request, response);
+  });
+  return upgrades;
 }
 
 /** One open connection: requests as they come, answers as they are ready, and what changes once it was asked for. */

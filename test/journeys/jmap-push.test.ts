@@ -98,7 +98,8 @@ describe('EventSource', () => {
     expect(id).toMatch(/^mbx_\d+:[0-9a-z]+$/);
     await deliver('sixth');
     await using again = await events('types=*&closeafter=no&ping=0', { 'last-event-id': id ?? '' });
-    expect(Object.keys(((await again.next())?.data as Change).changed[account] ?? {})).toContain('EmailDelivery');
+    const change = (await again.next())?.data as Change;
+    expect(Object.keys(change.changed[account] ?? {})).toContain('EmailDelivery');
   });
 
   test('pings say their interval, which is not shorter than 5 s', async () => {
@@ -117,11 +118,11 @@ describe('EventSource', () => {
 describe('WebSocket', () => {
   async function open(): Promise<{
     socket: WebSocket;
-    say(message: unknown): void;
-    next(): Promise<Record<string, unknown>>;
+    say: (message: unknown) => void;
+    next: () => Promise<Record<string, unknown>>;
   }> {
     const url = `${base.replace('http', 'ws')}/jmap/ws`;
-    const socket = new WebSocket(url, { protocols: ['jmap'], headers: { authorization } } as never);
+    const socket = new WebSocket(url, { protocols: ['jmap'], headers: { authorization } });
     const heard: Record<string, unknown>[] = [];
     let wake = (): void => undefined;
     socket.addEventListener('message', ({ data }) => {

@@ -19,6 +19,8 @@ import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } 
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
+import { addUpload, forgetUploads } from './store/jmap-upload.ts';
+import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -34,7 +36,9 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAppPassword,
       addDomain,
+      addPushSubscription,
       addSuppression,
+      addUpload,
       appendMessage,
       beginAttempts,
       changeMailbox,
@@ -54,6 +58,7 @@ export function mailParts(): ThreadParts {
       indexJournal,
       forgetTlsResults,
       forgetTombstones,
+      forgetUploads,
       keepStsPolicy,
       keepThreadCounts,
       plantMailbox,
@@ -62,6 +67,7 @@ export function mailParts(): ThreadParts {
       removeAppPassword,
       removeMailbox,
       removeOutboundRoute,
+      removePushSubscription,
       removeSuppression,
       renameMailbox,
       replayNotice,
@@ -78,6 +84,7 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],

@@ -1,10 +1,9 @@
 import { LONGEST_LEVEL } from '../message/mailbox-level.ts';
 import { DEEPEST } from '../store/mailbox.ts';
-import { CORE, MAIL } from './capabilities.ts';
-import type { JmapLimits } from './limits.ts';
+import { BLOB, CORE, MAIL, MAILSTEAD, MDN, QUOTA, SUBMISSION, VACATION } from './capabilities.ts';
 import type { Access } from './method.ts';
 
-/** What Email/query can sort by. RFC 8621 4.4.2. */
+/** Sorts of Email/query. RFC 8621 4.4.2. */
 export const EMAIL_SORTS = [
   'receivedAt',
   'sentAt',
@@ -17,20 +16,36 @@ export const EMAIL_SORTS = [
   'someInThreadHaveKeyword',
 ] as const;
 
-/** What an account can do, by capability, as the session tells it. RFC 8620 2, RFC 8621 1.3. */
-export function accountCapabilities(
-  access: Access,
-  limits: Pick<JmapLimits, 'maxSizeUpload'>,
-): Record<string, Record<string, unknown>> {
+/** What a message of `maxMessageBytes` holds once its attachments are in base64, with room for the text. */
+const attachmentBytes = (maxMessageBytes: number): number => Math.floor((maxMessageBytes * 54) / 78) - 65_536;
+
+/** The capabilities of one account with what they promise. RFC 8621 1.3, 9404 3. */
+export function accountCapabilities(access: Access, maxMessageBytes: number): Record<string, object> {
   return {
     [CORE]: {},
     [MAIL]: {
       maxMailboxesPerEmail: null,
       maxMailboxDepth: DEEPEST,
       maxSizeMailboxName: LONGEST_LEVEL,
-      maxSizeAttachmentsPerEmail: limits.maxSizeUpload,
-      emailQuerySortOptions: [...EMAIL_SORTS],
+      maxSizeAttachmentsPerEmail: attachmentBytes(maxMessageBytes),
+      emailQuerySortOptions: EMAIL_SORTS,
       mayCreateTopLevelMailbox: !access.readOnly,
     },
+    [SUBMISSION]: { maxDelayedSend: 30 * 86_400, submissionExtensions: { FUTURERELEASE: [], DSN: [] } },
+    [VACATION]: {},
+    [BLOB]: {
+      maxSizeBlobSet: 50_000_000,
+      maxDataSources: 64,
+      supportedTypeNames: ['Email', 'Thread', 'Mailbox'],
+      supportedDigestAlgorithms: ['sha', 'sha-256', 'sha-512'],
+    },
+    [QUOTA]: {},
+    [MDN]: {},
+    [MAILSTEAD]: {},
   };
+}
+
+/** What the session advertises beside the core: these need nothing to be said once for all accounts. */
+export function serverCapabilities(): Record<string, object> {
+  return Object.fromEntries([MAIL, SUBMISSION, VACATION, BLOB, QUOTA, MDN, MAILSTEAD].map((uri) => [uri, {}]));
 }

@@ -109,6 +109,22 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string {
   return decoder === undefined ? guessCharset(buffer) : decoder.decode(buffer);
 }
 
+/** Whether text of that charset can be decoded without guessing what it is in. */
+export function isKnownCharset(charset: string): boolean {
+  const name = charset.trim().toLowerCase();
+  const label = ALIASES[name] ?? name;
+  return GUESSED.has(label) || label === 'utf-7' || label === 'unicode-1-1-utf-7' || decoderOf(label) !== undefined;
+}
+
+/** Decodes, and says whether something in it was broken or had to be guessed. RFC 8621 4.1.4. */
+export function decodeDoubtful(bytes: Uint8Array, charset: string): { text: string; doubtful: boolean } {
+  const name = charset.trim().toLowerCase();
+  const text = decodeCharset(bytes, name);
+  if (GUESSED.has(name)) return { text, doubtful: !isAscii(bytes) };
+  if (name === 'utf-8' || name === 'utf8') return { text, doubtful: !isUtf8(bytes) };
+  return { text, doubtful: !isKnownCharset(name) || text.includes('\ufffd') };
+}
+
 /** UTF-8 when it is valid UTF-8, else windows-1252: what text without a trustworthy charset turns out to be. */
 function guessCharset(buffer: Buffer): string {
   if (isAscii(buffer)) return buffer.toString('latin1');

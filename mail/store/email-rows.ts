@@ -38,6 +38,9 @@ export interface EmailStructure {
   parts: string;
 }
 
+/** Octets of ENVELOPE, structures and part tables that one look-up reads. */
+const MOST_STRUCTURE = 8 * 1024 * 1024;
+
 export interface EmailRows {
   /** Mod-sequence of the last change of any message. */
   state: number;
@@ -64,15 +67,19 @@ interface Entry extends Record<string, number | string | null> {
   kw: string | null;
 }
 
-/** Messages of one account by their ids, in one snapshot with the state that they are in. */
+/**
+ * Messages of one account by their ids, in one snapshot with the state that they are in. Undefined: what is wanted of
+ * them is more than one look-up reads.
+ */
 export const emailRows = query(
   'email-rows',
   async (
     rx,
     input: { account: number; ids: readonly number[]; listing: boolean; structure: boolean },
-  ): Promise<EmailRows> => {
-    const { account } = input;
+  ): Promise<EmailRows | undefined> => {
+    const { account, listing, structure } = input;
     const ids = JSON.stringify(input.ids);
+    if (listing && !(await fits(rx, account, ids))) return undefined;
     const facts = await rx.all<Fact>(
       `SELECT id, thread_id, size, received_at, attach, trace, blob_id FROM email
        WHERE id IN (SELECT value FROM json_each(?)) AND account_id = ?`,
@@ -80,11 +87,23 @@ export const emailRows = query(
       account,
     );
     const rows = withEntries(facts, await shownEntries(rx, account, ids));
-    if (input.listing) await addListing(rx, rows, ids);
-    if (input.structure) await addStructure(rx, rows, ids);
+    if (listing) await addListing(rx, rows, ids);
+    if (structure) await addStructure(rx, rows, ids);
     return { state: await stateOf(rx, account, 'Email'), rows: [...rows.values()], slots: await slotsOf(rx, account) };
   },
 );
+
+/** Asked of the lengths alone, which stand at the head of a row. */
+async function fits(rx: Read, account: number, ids: string): Promise<boolean> {
+  const sum = await rx.get<{ octets: number | null }>(
+    `SELECT sum(octet_length(m.envelope) + octet_length(m.bodystructure) + octet_length(m.parts)) AS octets
+     FROM email e JOIN email_meta m ON m.email_id = e.id
+     WHERE e.id IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
+    ids,
+    account,
+  );
+  return (sum?.octets ?? 0) <= MOST_STRUCTURE;
+}
 
 /** Where messages stand without \Deleted; a mailbox that was deleted is no place any more. */
 function shownEntries(rx: Read, account: number, ids: string): Promise<Entry[]> {

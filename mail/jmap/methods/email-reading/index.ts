@@ -1,3 +1,4 @@
 import type { Method } from '../../method.ts';
+import { emailGet } from './email-get.ts';
 
-export const EMAIL_READING_METHODS: readonly Method[] = [];
+export const EMAIL_READING_METHODS: readonly Method[] = [emailGet];

@@ -19,7 +19,8 @@ export function decodeTransfer(bytes: Uint8Array, encoding: string): Buffer {
 export function decodeBase64(buffer: Buffer): Buffer {
   const text = buffer.toString('latin1');
   const padding = text.indexOf('=');
-  if (padding < 0 || text.length - padding < 4) return Buffer.from(text, 'base64');
+  // Buffer stops at padding.
+  if (padding < 0 || !/[^=\s]/.test(text.slice(padding))) return Buffer.from(text, 'base64');
   return Buffer.concat(text.split(/=+/).map((run) => Buffer.from(run, 'base64')));
 }
 

@@ -72,7 +72,7 @@ async function bodied(source: MessageSource, wanted: Wanted, budget: ReadBudget)
   const headers = await partHeaders(source, tree, wanted, budget);
   const facts: PartFacts = {
     blobId: (path) => source.partBlobId(path),
-    size: ({ part }) => part.bodyLength,
+    size: ({ part }) => part.decodedLength,
     header: (body) => headers.get(body),
   };
   const objects = (parts: readonly BodyPart[]): unknown => parts.map((part) => bodyPartObject(part, wanted, facts));

@@ -8,7 +8,11 @@ const EACH = 512;
 
 /** What one call may still read. It is asked before each read, so that nothing is read that no answer would hold. */
 export class ReadBudget {
-  #left = MOST_READ;
+  #left: number;
+
+  constructor(most = MOST_READ) {
+    this.#left = most;
+  }
 
   /** Throws `requestTooLarge`. */
   take(octets: number): void {

@@ -54,6 +54,13 @@ export function isEmailProperty(property: string): boolean {
   return PROPERTIES.has(property) || isHeaderProperty(property, 'properties');
 }
 
+/** Throws `invalidArguments` for what Email does not have. */
+export function checkProperties(properties: Iterable<string>): void {
+  for (const one of properties) {
+    if (!isEmailProperty(one)) throw wrong('properties', `there is no property "${one.slice(0, 100)}"`);
+  }
+}
+
 /** `properties` are known ones. */
 export function readWanted(properties: readonly string[], given: Given): Wanted {
   const body = given.bodyProperties ?? DEFAULT_BODY_PROPERTIES;

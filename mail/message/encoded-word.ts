@@ -89,17 +89,21 @@ export function encodeWords(text: string): string {
 export function sevenBitText(text: string): string {
   const out: string[] = [];
   let run: string[] = [];
-  const flushRun = (): void => {
-    if (run.length > 0) out.push(encodeWords(guessLatin1(run.join(' '))));
+  const flushRun = (next: string): void => {
+    if (run.length === 0) return;
+    // Blanks between encoded-words are not shown: those beside words that are one already go inside.
+    const before = out.at(-1)?.endsWith('?=') === true ? ' ' : '';
+    const behind = next.startsWith('=?') ? ' ' : '';
+    out.push(encodeWords(before + guessLatin1(run.join(' ')) + behind));
     run = [];
   };
   for (const word of text.split(' ')) {
     if (/[\x80-\xff]/.test(word)) run.push(word);
     else {
-      flushRun();
+      flushRun(word);
       out.push(word);
     }
   }
-  flushRun();
+  flushRun('');
   return out.join(' ');
 }

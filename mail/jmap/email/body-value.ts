@@ -17,11 +17,11 @@ export interface EmailBodyValue {
 
 const KNOWN_ENCODINGS = new Set(['7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
-/** Encoded octets that hold `limit` octets of text: quoted-printable takes three for one. */
-const sourceOf = (limit: number): number => 4 * limit + 1024;
+/** Encoded octets that hold `limit` octets of text: quoted-printable takes three for one, and some are thrown away. */
+const sourceOf = (limit: number): number => 4 * limit + 8192;
 
-/** Characters that a cut through encoded octets may have spoiled. */
-const TAIL = 8;
+/** Where a text had to be cut, it is looked for a line end within so many octets. */
+const NEAR = 1000;
 
 /** The values of some text parts by their ids, each at most `limit` octets long. */
 export async function bodyValues(
@@ -46,30 +46,37 @@ export async function bodyValues(
 /** `octets` are the first of the part, as they are encoded. */
 export function textValue(octets: Uint8Array, { part, type, charset }: BodyPart, limit: number): EmailBodyValue {
   const cut = octets.length < part.bodyLength;
-  const { text, doubtful } = decodeDoubtful(decodeTransfer(octets, part.encoding), charset ?? '');
-  const whole = cut ? text.slice(0, -TAIL) : text;
-  const readable = whole.replaceAll('\r\n', '\n').replaceAll('\0', '\ufffd').toWellFormed();
+  const decoded = decodeTransfer(octets, part.encoding);
+  const { text, doubtful } = decodeDoubtful(cut ? wholeLines(decoded) : decoded, charset ?? '');
+  const readable = text.replaceAll('\r\n', '\n').replaceAll('\0', '\ufffd').toWellFormed();
   const value = cutText(readable, limit, type === 'text/html');
   return {
     value,
-    isEncodingProblem: (cut ? isDoubtful(whole, doubtful) : doubtful) || !KNOWN_ENCODINGS.has(part.encoding),
+    isEncodingProblem: doubtful || !KNOWN_ENCODINGS.has(part.encoding),
     isTruncated: cut || value.length < readable.length,
   };
 }
 
-/** The cut itself breaks a character; that is no fault of the message. */
-function isDoubtful(text: string, doubtful: boolean): boolean {
-  return doubtful && text.includes('\ufffd');
+/** A cut breaks characters and escapes; at a line end every charset has said what it began. */
+function wholeLines(octets: Buffer): Buffer {
+  const line = octets.lastIndexOf(10) + 1;
+  if (line > Math.max(0, octets.length - NEAR)) return octets.subarray(0, line);
+  return octets.subarray(0, characterEnd(octets, Math.max(0, octets.length - 16)));
+}
+
+/** Not after `most`, and not inside of a character of UTF-8. */
+function characterEnd(octets: Buffer, most: number): number {
+  let end = most;
+  while (end > 0 && ((octets[end] ?? 0) & 0xc0) === 0x80) end--;
+  return end;
 }
 
 /** At most `limit` octets of UTF-8, whole characters, and of HTML whole tags. */
 function cutText(text: string, limit: number, html: boolean): string {
-  // No text has fewer octets than half its UTF-16 units would need in ASCII; most are short.
+  // A UTF-16 unit is three octets at most; most texts are short.
   if (text.length * 3 <= limit || Buffer.byteLength(text) <= limit) return text;
   const octets = Buffer.from(text);
-  let end = limit;
-  while (end > 0 && ((octets[end] ?? 0) & 0xc0) === 0x80) end--;
-  const cut = octets.toString('utf8', 0, end);
+  const cut = octets.toString('utf8', 0, characterEnd(octets, limit));
   if (!html) return cut;
   const open = cut.lastIndexOf('<');
   const inTag = open > cut.lastIndexOf('>') && /^<(?:[a-z/!?]|$)/i.test(cut.slice(open, open + 2));

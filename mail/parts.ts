@@ -2,6 +2,8 @@ import { deliver } from './delivery/deliver.ts';
 import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
+import { emailResultChanges } from './jmap/query/email-result-changes.ts';
+import { emailResults } from './jmap/query/email-results.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
@@ -72,7 +74,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [findTraces, imapSearch, listQueue, queueDepth],
+    queries: [emailResultChanges, emailResults, findTraces, imapSearch, listQueue, queueDepth],
     migrations: mailMigrations(),
   };
 }

@@ -4,6 +4,7 @@ import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { emailResultChanges } from './jmap/query/email-result-changes.ts';
 import { emailResults } from './jmap/query/email-results.ts';
+import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
@@ -77,7 +78,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [emailResultChanges, emailResults, findTraces, imapSearch, listQueue, queueDepth],
+    queries: [emailResultChanges, emailResults, emailSnippets, findTraces, imapSearch, listQueue, queueDepth],
     migrations: mailMigrations(),
   };
 }

@@ -25,12 +25,17 @@ CREATE VIRTUAL TABLE message_text USING fts5(subject, from_, to_, cc_, bcc_, bod
 /**
  * Opens the full-text file with the mail database beside it, read-only, under one connection: a query sees both in one
  * snapshot. A file that is damaged, of another database, of another version or ahead of the mail database (which came
- * out of a backup) is made anew: everything in it can be made again. Throws when not even that can be done.
+ * out of a backup) is made anew: everything in it can be made again. `damaged`: its use has shown so, though it opens.
+ * Throws when not even that can be done.
  */
-export function openTextFile(path: string, database: string): { connection: Connection; fresh: string | undefined } {
+export function openTextFile(
+  path: string,
+  database: string,
+  damaged = false,
+): { connection: Connection; fresh: string | undefined } {
   try {
     const connection = open(path, database);
-    const flaw = flawOf(connection);
+    const flaw = damaged ? 'it was damaged' : flawOf(connection);
     if (flaw === undefined) return { connection, fresh: undefined };
     connection.close();
     return { connection: anew(path, database), fresh: flaw };

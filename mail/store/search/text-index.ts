@@ -45,9 +45,9 @@ export class TextIndex {
   #last = 0;
   #sweptTo = 0;
 
-  constructor(place: TextPlace, log: Log) {
+  constructor(place: TextPlace, log: Log, damaged = false) {
     this.#place = place;
-    const { connection, fresh } = openTextFile(place.path, place.database);
+    const { connection, fresh } = openTextFile(place.path, place.database, damaged);
     if (fresh !== undefined) log.info({ because: fresh }, 'the full-text index is being made');
     this.#connection = connection;
     this.#reader = new Reader(connection);

@@ -35,6 +35,7 @@ export class TextWorker {
   #following: Promise<void> | undefined;
   #sweptAt = performance.now();
   #failedAt = Number.NEGATIVE_INFINITY;
+  #damaged = false;
 
   constructor(place: TextPlace, log: Log) {
     this.#place = place;
@@ -82,7 +83,9 @@ export class TextWorker {
   }
 
   #open(): TextIndex {
-    return (this.#index ??= new TextIndex(this.#place, this.#log));
+    this.#index ??= new TextIndex(this.#place, this.#log, this.#damaged);
+    this.#damaged = false;
+    return this.#index;
   }
 
   async #catchUp(account: number, patienceMs: number): Promise<Searched<never> | undefined> {
@@ -104,8 +107,8 @@ export class TextWorker {
   /** Mail goes on whatever happens here. What is damaged is made anew at the next use, what fails is left alone a while. */
   #failed(error: unknown): void {
     this.#log.warn({ err: error }, 'the full-text index could not be used');
-    if (!isDamaged(error)) this.#failedAt = performance.now();
-    if (sqliteCode(error) === 0) return;
+    this.#damaged = isDamaged(error);
+    if (!this.#damaged) this.#failedAt = performance.now();
     this.#index?.close();
     this.#index = undefined;
   }

@@ -52,17 +52,18 @@ async function changesOf(scene: Scene, asked: EmailQueryChanges, state: number):
   return { kind: 'changes', state, removed, added, total };
 }
 
+// A mailbox that was removed hides its emails at once; they leave it one by one.
+const CHANGED = `SELECT id, thread_id FROM email WHERE account_id = ?1 AND modseq > ?2
+  UNION SELECT object_id, thread_id FROM tombstone WHERE account_id = ?1 AND type = 'Email' AND modseq > ?2
+  UNION SELECT n.email_id, n.thread_id FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id
+    WHERE m.account_id = ?1 AND m.gone_at IS NOT NULL AND m.total > 0 AND m.modseq > ?2
+  LIMIT ?3`;
+
 /** Emails that may have come, gone or moved, or undefined when they are too many. */
 async function touched(scene: Scene, asked: EmailQueryChanges): Promise<number[] | undefined> {
   const { rx, account } = scene;
   const { since, maxChanges } = asked;
-  const changed = await rx.all<{ id: number; thread_id: number | null }>(
-    `SELECT id, thread_id FROM email WHERE account_id = ?1 AND modseq > ?2
-     UNION SELECT object_id, thread_id FROM tombstone WHERE account_id = ?1 AND type = 'Email' AND modseq > ?2 LIMIT ?3`,
-    account,
-    since,
-    maxChanges + 1,
-  );
+  const changed = await rx.all<{ id: number; thread_id: number | null }>(CHANGED, account, since, maxChanges + 1);
   const ids = new Set(changed.map(({ id }) => id));
   if (ids.size <= maxChanges && followsThreads(asked)) {
     const threads = [...new Set(changed.flatMap(({ thread_id: thread }) => thread ?? []))];

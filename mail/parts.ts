@@ -21,6 +21,7 @@ import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
+import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -34,6 +35,7 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAppPassword,
       addDomain,
+      addPushSubscription,
       addSuppression,
       addUpload,
       appendMessage,
@@ -59,6 +61,7 @@ export function mailParts(): ThreadParts {
       removeAppPassword,
       removeMailbox,
       removeOutboundRoute,
+      removePushSubscription,
       removeSuppression,
       renameMailbox,
       replayNotice,
@@ -75,6 +78,7 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],

@@ -37,15 +37,11 @@ test('old results and their changes are the new results, whatever happened', asy
   const ids: string[] = [];
   const step = async (): Promise<void> => {
     const n = next(1000);
-    switch (next(8)) {
-      case 0:
-        return garden.flag(box(), n, next(2) === 0 ? 'add' : 'remove', ['\\deleted']);
-      case 1:
-        return garden.flag(box(), n, next(3) === 0 ? 'remove' : 'add', [KEYWORDS[next(KEYWORDS.length)] ?? '']);
-      case 2:
-        return garden.copy(box(), n, box(), next(2) === 0);
-      case 3:
-        return garden.expunge(box());
+    switch (next(10)) {
+      case 4:
+        return next(3) === 0 ? garden.replace(n) : undefined;
+      case 5:
+        return next(2) === 0 ? garden.tidy() : undefined;
       default: {
         const spec = seeds[next(seeds.length)];
         const answers = ids[next(ids.length + 2)];

@@ -2,8 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { jmapId } from '../../mail/jmap/ids.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { createMailbox } from '../../mail/store/mailbox.ts';
+import { createMailbox, removeMailbox } from '../../mail/store/mailbox.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/entry-commands.ts';
+import { emptyGoneMailbox, forgetExpunged, goneMailboxes } from '../../mail/store/tidy.ts';
 import type { JmapWorld } from './jmap-world.ts';
 
 /** A message as the tests write it. */
@@ -37,6 +38,8 @@ export interface Plant {
   spec: Spec;
 }
 
+const NAMES = ['Work', 'Lists'];
+
 /** An account with several mailboxes that grows and changes by the store's own commands. */
 export class Garden {
   readonly world: JmapWorld;
@@ -54,7 +57,7 @@ export class Garden {
 
   static async plant(world: JmapWorld): Promise<Garden> {
     const mailboxes = [world.inbox];
-    for (const name of ['Work', 'Lists']) {
+    for (const name of NAMES) {
       const made = await world.box.store.write(createMailbox, { account: world.account, name, role: null });
       if (made.kind !== 'created') throw new Error(made.kind);
       mailboxes.push(made.id);
@@ -96,6 +99,25 @@ export class Garden {
   async copy(mailbox: number, n: number, to: number, move: boolean): Promise<void> {
     const { account, box } = this.world;
     await box.store.write(copyEntries, { account, mailbox, uids: this.#uid(mailbox, n), to, move });
+  }
+
+  /** Removes the n-th mailbox but the inbox, and makes another of its name. */
+  async replace(n: number): Promise<void> {
+    const { account, box } = this.world;
+    const at = 1 + (n % NAMES.length);
+    const name = NAMES[at - 1] ?? '';
+    await box.store.write(removeMailbox, { account, name });
+    const made = await box.store.write(createMailbox, { account, name, role: null });
+    if (made.kind === 'created') this.mailboxes[at] = made.id;
+  }
+
+  /** What housekeeping does: removed mailboxes are emptied, and what was expunged is forgotten. */
+  async tidy(): Promise<void> {
+    const { account, box } = this.world;
+    for (const { id: mailbox } of await box.store.read(goneMailboxes, undefined)) {
+      while ((await box.store.write(emptyGoneMailbox, { account, mailbox })) > 0);
+    }
+    while ((await box.store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER })).more);
   }
 
   async expunge(mailbox: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { EMAIL_SORTS } from '../account-capabilities.ts';
 import { bool, list, object, optional, plainObject, text } from '../arguments.ts';
 import { MethodError } from '../errors.ts';
 import { keyword } from './keyword.ts';
@@ -6,11 +7,8 @@ import { keyword } from './keyword.ts';
 const FIXED = ['receivedAt', 'size', 'from', 'to', 'subject', 'sentAt'] as const;
 const BY_KEYWORD = ['hasKeyword', 'allInThreadHaveKeyword', 'someInThreadHaveKeyword'] as const;
 
-/** As the mail capability advertises it. */
-export const EMAIL_QUERY_SORT_OPTIONS: readonly string[] = [...FIXED, ...BY_KEYWORD];
-
 /** The one collation that texts are compared by: RFC 5051. */
-export const COLLATION = 'i;unicode-casemap';
+const COLLATION = 'i;unicode-casemap';
 
 export type Comparator =
   | { by: (typeof FIXED)[number]; ascending: boolean }
@@ -36,7 +34,7 @@ function comparator(value: unknown, path: string): Comparator {
   const by = FIXED.find((name) => name === property);
   const byKeyword = BY_KEYWORD.find((name) => name === property);
   if (by === undefined && byKeyword === undefined) {
-    throw unsupported(`names "${property.slice(0, 100)}": ${EMAIL_QUERY_SORT_OPTIONS.join(', ')} can be sorted by`);
+    throw unsupported(`names "${property.slice(0, 100)}": ${EMAIL_SORTS.join(', ')} can be sorted by`);
   }
   const shape = { property: text, isAscending: optional(bool, true), collation: optional(text, COLLATION) };
   const read = object(byKeyword === undefined ? shape : { ...shape, keyword })(given, path);

@@ -13,7 +13,9 @@ import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
+import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
@@ -25,7 +27,9 @@ import { addPushSubscription, removePushSubscription, updatePushSubscription } f
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
-import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
+import { threadChanges, threadEmails } from './store/thread.ts';
+import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
+import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -40,9 +44,11 @@ export function mailParts(): ThreadParts {
       addUpload,
       appendMessage,
       beginAttempts,
+      changeMailbox,
       copyEntries,
       createMailbox,
       deliver,
+      destroyMailbox,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -55,7 +61,10 @@ export function mailParts(): ThreadParts {
       indexJournal,
       forgetTlsResults,
       forgetUploads,
+      forgetTombstones,
       keepStsPolicy,
+      keepThreadCounts,
+      plantMailbox,
       putOff,
       releaseWaiting,
       removeAppPassword,
@@ -82,7 +91,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [emailResultChanges, emailResults, emailSnippets, findTraces, imapSearch, listQueue, queueDepth],
+    queries: [countThreads, emailChanges, emailResultChanges, emailResults, emailSnippets, findTraces, imapSearch, listQueue, queueDepth, threadChanges, threadEmails],
     migrations: mailMigrations(),
   };
 }

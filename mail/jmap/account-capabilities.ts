@@ -1,3 +1,5 @@
+import { LONGEST_LEVEL } from '../message/mailbox-level.ts';
+import { DEEPEST } from '../store/mailbox.ts';
 import { BLOB, CORE, MAIL, MAILSTEAD, MDN, QUOTA, SUBMISSION, VACATION } from './capabilities.ts';
 import type { Access } from './method.ts';
 
@@ -23,8 +25,8 @@ export function accountCapabilities(access: Access, maxMessageBytes: number): Re
     [CORE]: {},
     [MAIL]: {
       maxMailboxesPerEmail: null,
-      maxMailboxDepth: 20,
-      maxSizeMailboxName: 1_000,
+      maxMailboxDepth: DEEPEST,
+      maxSizeMailboxName: LONGEST_LEVEL,
       maxSizeAttachmentsPerEmail: attachmentBytes(maxMessageBytes),
       emailQuerySortOptions: EMAIL_SORTS,
       mayCreateTopLevelMailbox: !access.readOnly,

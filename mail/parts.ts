@@ -2,6 +2,9 @@ import { deliver } from './delivery/deliver.ts';
 import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
+import { emailResultChanges } from './jmap/query/email-result-changes.ts';
+import { emailResults } from './jmap/query/email-results.ts';
+import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
@@ -57,8 +60,8 @@ export function mailParts(): ThreadParts {
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
-      forgetTombstones,
       forgetUploads,
+      forgetTombstones,
       keepStsPolicy,
       keepThreadCounts,
       plantMailbox,
@@ -88,7 +91,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [countThreads, emailChanges, findTraces, imapSearch, listQueue, queueDepth, threadChanges, threadEmails],
+    queries: [countThreads, emailChanges, emailResultChanges, emailResults, emailSnippets, findTraces, imapSearch, listQueue, queueDepth, threadChanges, threadEmails],
     migrations: mailMigrations(),
   };
 }

@@ -9,6 +9,7 @@ import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
+import { changeEmails, copyEmail, destroyEmails, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
@@ -33,9 +34,12 @@ export function mailParts(): ThreadParts {
       addSuppression,
       appendMessage,
       beginAttempts,
+      changeEmails,
+      copyEmail,
       copyEntries,
       createMailbox,
       deliver,
+      destroyEmails,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -48,6 +52,7 @@ export function mailParts(): ThreadParts {
       indexJournal,
       forgetTlsResults,
       keepStsPolicy,
+      placeEmail,
       putOff,
       releaseWaiting,
       removeAppPassword,

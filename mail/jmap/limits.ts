@@ -23,3 +23,11 @@ export const JMAP_LIMITS: JmapLimits = {
 export const MOST_IN_QUERY = 5_000;
 /** The most changes that one /changes answers with. */
 export const MOST_IN_CHANGES = 1_000;
+
+/**
+ * The most octets that the attachments of one email may have together (RFC 8621 1.3.1): what fits into the largest
+ * message in base64, where 57 octets take a line of 78.
+ */
+export function maxSizeAttachmentsPerEmail(maxMessageBytes: number): number {
+  return Math.floor((maxMessageBytes / 78) * 57);
+}

@@ -18,6 +18,7 @@ import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } 
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
+import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -32,6 +33,7 @@ export function mailParts(): ThreadParts {
       addAppPassword,
       addDomain,
       addSuppression,
+      addUpload,
       appendMessage,
       beginAttempts,
       changeEmails,
@@ -51,6 +53,7 @@ export function mailParts(): ThreadParts {
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
+      forgetUploads,
       keepStsPolicy,
       placeEmail,
       putOff,

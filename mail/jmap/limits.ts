@@ -25,9 +25,9 @@ export const MOST_IN_QUERY = 5_000;
 export const MOST_IN_CHANGES = 1_000;
 
 /**
- * The most octets that the attachments of one email may have together (RFC 8621 1.3.1): what fits into the largest
- * message in base64, where 57 octets take a line of 78.
+ * The most octets that the attachments of one email may have together (RFC 8621 1.3.1): what a message of
+ * `maxMessageBytes` holds once they are in base64, with room for the text.
  */
 export function maxSizeAttachmentsPerEmail(maxMessageBytes: number): number {
-  return Math.floor((maxMessageBytes / 78) * 57);
+  return Math.max(0, Math.floor((maxMessageBytes * 54) / 78) - 65_536);
 }

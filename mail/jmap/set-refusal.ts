@@ -37,7 +37,7 @@ export function refusal(error: unknown): Outcome<never> {
   return refused('invalidProperties', error.message, { properties: paths.map(topProperty) });
 }
 
-/** The name of a `header:` property may hold a slash. */
+/** The name of a `header:` property may hold a slash; below it there are only lists. */
 function topProperty(path: string): string {
-  return path.startsWith('header:') ? path : (path.split('/')[0] ?? path);
+  return path.startsWith('header:') ? path.replace(/\/\d+(?:\/.*)?$/, '') : (path.split('/')[0] ?? path);
 }

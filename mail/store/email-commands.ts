@@ -112,7 +112,7 @@ async function place(
   if (await overQuota(tx, account, size)) return { kind: 'over-quota' };
   const flags = await storeKeywords(tx, account, where.flags);
   if (flags === undefined) return { kind: 'too-many-keywords' };
-  const email = await addEmail(tx, { account, receivedAt: where.receivedAt, ...(await message()) });
+  const email = await addEmail(tx, { ...(await message()), account, receivedAt: where.receivedAt });
   for (const mailbox of where.mailboxes) await addEntry(tx, mailbox, email, flags, stamp);
   return { kind: 'placed', email: email.id, thread: email.threadId, size: email.size };
 }

@@ -59,8 +59,8 @@ export interface ReadBack {
   subject: string;
   parts: Part[];
   /** Decoded text of a part by its path. */
-  text(path: string): string;
-  body(path: string): Buffer;
+  text: (path: string) => string;
+  body: (path: string) => Buffer;
 }
 
 export function readBack(octets: Buffer): ReadBack {

@@ -85,7 +85,11 @@ export interface BulkSetter extends Pick<Setter, 'state' | 'create'> {
 }
 
 /** Runs a /set: create, then update, then destroy, each object alone. One that fails fails alone. */
-export async function runSet(call: Call, set: Set, how: Setter | BulkSetter): Promise<Record<string, unknown>> {
+export async function runSet(
+  call: Call,
+  set: Omit<Set, 'access'>,
+  how: Setter | BulkSetter,
+): Promise<Record<string, unknown>> {
   const setter = 'updateAll' in how ? how : oneByOne(how);
   const oldState = await setter.state();
   if (set.ifInState !== null && set.ifInState !== oldState) throw stateMismatch();
@@ -119,7 +123,7 @@ export async function createEach<T>(
   return { created: split.done(), notCreated: split.refused() };
 }
 
-async function update(call: Call, set: Set, setter: BulkSetter): Promise<Split> {
+async function update(call: Call, set: Pick<Set, 'update' | 'destroy'>, setter: BulkSetter): Promise<Split> {
   const split = new Split();
   const patches: [id: string, patch: Record<string, unknown>][] = [];
   for (const [given, patch] of set.update) {
@@ -134,7 +138,7 @@ async function update(call: Call, set: Set, setter: BulkSetter): Promise<Split> 
   return split;
 }
 
-async function destroy(call: Call, set: Set, setter: BulkSetter): Promise<Split> {
+async function destroy(call: Call, set: Pick<Set, 'destroy'>, setter: BulkSetter): Promise<Split> {
   const split = new Split();
   const ids: string[] = [];
   for (const given of set.destroy) {

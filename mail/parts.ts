@@ -12,6 +12,7 @@ import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
+import { changeEmails, copyEmail, destroyEmails, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
@@ -49,6 +50,9 @@ export function mailParts(): ThreadParts {
       createMailbox,
       deliver,
       destroyMailbox,
+      changeEmails,
+      copyEmail,
+      destroyEmails,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -65,6 +69,7 @@ export function mailParts(): ThreadParts {
       keepStsPolicy,
       keepThreadCounts,
       plantMailbox,
+      placeEmail,
       putOff,
       releaseWaiting,
       removeAppPassword,

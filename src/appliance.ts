@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import { authenticate } from '../mail/auth/authenticate.ts';
 import { allowAll } from '../mail/delivery/policy.ts';
-import { returnPath } from '../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../mail/delivery/return-path.ts';
 import type { Resolver } from '../mail/dns/lookup.ts';
 import { isPublicAddress } from '../mail/dns/public-address.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
@@ -44,6 +44,7 @@ import { inNetworks, mayReach } from './networks.ts';
 import { OutboundTls } from './outbound-tls.ts';
 import { seed, type Seeded } from './seed.ts';
 import { senderOf } from './sending/allowance.ts';
+import { Tenants } from './sending/tenants.ts';
 import { boxSmarthost, StoredSmarthosts } from './routes/smarthosts.ts';
 import { Runner } from './services/runner.ts';
 import { createTlsSource, type TlsSource } from './tls/context.ts';
@@ -261,6 +262,7 @@ function openReceiver({
   metrics,
   clock,
 }: Inside) {
+  const tenants = new Tenants(store);
   const intake = new StoreIntake({
     store,
     hostname: settings.hostname,
@@ -270,7 +272,7 @@ function openReceiver({
     authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
     log,
     meter: metrics,
-    senderOf: (account) => senderOf(store, settings, account),
+    senderOf: (account) => senderOf({ store, tenants }, settings, account),
     queued: () => queue.changed(),
     clock,
   });
@@ -344,13 +346,13 @@ const reportKeyOf = (secrets: SecretBox): KeyObject => createSecretKey(secrets.s
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 function openRelay(
-  { settings, store, secrets, queue, smarthosts, keys, resolver, log, metrics }: Inside,
+  { settings, store, secrets, queue, smarthosts, keys, resolver, log, metrics, clock }: Inside,
   tls: OutboundTls,
   doors: readonly { door: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
-  const reportKey = reportKeyOf(secrets);
+  const returnPaths = new ReturnPaths(store, reportKeyOf(secrets), clock);
   const { outboundAddresses: from } = settings;
   for (const ip of [from?.ipv4, from?.ipv6]) {
     if (ip === undefined || own.has(ip)) continue;
@@ -360,7 +362,7 @@ function openRelay(
     queue,
     resolver,
     keys: (domain) => keys.of(domain),
-    returnPath: (item) => returnPath(store, reportKey, item),
+    returnPath: (item) => returnPaths.of(item),
     smarthost: (id) => smarthosts.find(id),
     hostname: settings.hostname,
     ehlo: settings.outboundHostname,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { freely } from '../support/submission.ts';
 import { formatAddress } from '../../mail/message/address.ts';
@@ -132,7 +132,10 @@ async function sentBy(sender: string, to = 'nobody@fails.example'): Promise<stri
     }),
   );
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = sender === '' ? undefined : await returnPath(box.store, BOX_KEY, { id, sender: theAddress(sender) });
+  const path =
+    sender === ''
+      ? undefined
+      : await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(sender) });
   return path === undefined ? '' : formatAddress(path);
 }
 

@@ -3,6 +3,9 @@ import type { MessageFacts } from './index-types.ts';
 import { LIMITS } from './limits.ts';
 import { ownId } from './msg-id.ts';
 
+const LF = 10;
+const CR = 13;
+
 /**
  * Learns as little of a message as can be told of one that only passes through: a twentieth of what its index costs. To
  * be used like a `MessageIndexer`, which finds the same.
@@ -19,23 +22,28 @@ export class FactsReader {
     this.#size += chunk.length;
     if (this.#header === undefined) return;
     this.#header = Buffer.concat([this.#header, chunk]);
-    if (this.#header.length >= LIMITS.header || hasEnd(this.#header)) this.#read(this.#header);
+    const end = headerEnd(this.#header);
+    if (end >= 0 || this.#header.length >= LIMITS.header) this.#read(this.#header, end);
   }
 
   end(): MessageFacts {
-    if (this.#header !== undefined) this.#read(this.#header);
+    if (this.#header !== undefined) this.#read(this.#header, -1);
     return { size: this.#size, messageId: this.#messageId, received: this.#received };
   }
 
-  #read(header: Buffer): void {
+  #read(header: Buffer, end: number): void {
     this.#header = undefined;
-    const fields = readFields(header.toString('latin1', 0, LIMITS.header), LIMITS.fields + 1);
+    const length = Math.min(end < 0 ? header.length : end, LIMITS.header);
+    const fields = readFields(header.toString('latin1', 0, length), LIMITS.fields + 1);
     const own = ownId(unfold(firstField(fields, 'message-id')?.slice(0, LIMITS.field) ?? ''));
     this.#messageId = own === '' ? '' : `<${own}>`;
     this.#received = fields.filter(({ name }) => name === 'received').length;
   }
 }
 
-function hasEnd(header: Buffer): boolean {
-  return header.includes('\n\r\n') || header.includes('\n\n') || header[0] === 10 || header.indexOf('\r\n') === 0;
+/** Where the fields end, or -1 while no empty line has come. It may be the first line, and end in LF alone. */
+function headerEnd(header: Buffer): number {
+  if (header[0] === LF || (header[0] === CR && header[1] === LF)) return 0;
+  const ends = [header.indexOf('\n\r\n'), header.indexOf('\n\n')].filter((at) => at >= 0);
+  return ends.length === 0 ? -1 : Math.min(...ends) + 1;
 }

@@ -17,6 +17,7 @@ import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } 
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
+import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -31,6 +32,7 @@ export function mailParts(): ThreadParts {
       addAppPassword,
       addDomain,
       addSuppression,
+      addUpload,
       appendMessage,
       beginAttempts,
       copyEntries,
@@ -47,6 +49,7 @@ export function mailParts(): ThreadParts {
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
+      forgetUploads,
       keepStsPolicy,
       putOff,
       releaseWaiting,

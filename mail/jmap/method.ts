@@ -1,0 +1,53 @@
+import type { Log, Meter } from '../log.ts';
+import type { MailStore } from '../store/store.ts';
+import type { JmapLimits } from './limits.ts';
+
+/** One account that the client may use, and how. */
+export interface Access {
+  readonly account: number;
+  /** Its own address. */
+  readonly address: string;
+  readonly readOnly: boolean;
+  /** It may send. */
+  readonly mayTransmit: boolean;
+}
+
+/** Who asks: a login or a token, with the accounts that it opens by their ids. */
+export interface JmapSession {
+  /** The login name, or the name of the token. */
+  readonly username: string;
+  readonly accounts: ReadonlyMap<string, Access>;
+  /** Tells sessions apart that must not share push subscriptions: the credential. */
+  readonly credential: string;
+}
+
+/** What the methods need of the mail system. */
+export interface JmapDesk {
+  readonly store: MailStore;
+  /** ms UTC. */
+  readonly clock: () => number;
+  readonly limits: JmapLimits;
+  /** The largest message, in octets. */
+  readonly maxMessageBytes: number;
+  readonly hostname: string;
+  readonly log: Log;
+  readonly meter: Meter;
+}
+
+/** One method call under way. */
+export interface Call {
+  readonly desk: JmapDesk;
+  readonly session: JmapSession;
+  readonly using: ReadonlySet<string>;
+  /** Creation ids of this request so far, with the ids that they became. RFC 8620 3.3. */
+  readonly createdIds: Map<string, string>;
+  /** Runs a further method right after this one; its response follows under the same call id. RFC 8620 5.3, 8621 7.5. */
+  follow(name: string, args: Record<string, unknown>): void;
+}
+
+/** One method: its name, the capability that must be in `using`, and what it answers. Throws MethodError. */
+export interface Method {
+  readonly name: string;
+  readonly capability: string;
+  run(call: Call, args: Record<string, unknown>): Promise<Record<string, unknown>>;
+}

@@ -7,7 +7,7 @@ const LF = 10;
 const CR = 13;
 
 /**
- * Learns as little of a message as can be told of one that only passes through: a twentieth of what its index costs. To
+ * Learns as little of a message as can be told of one that only passes through: less than a tenth of what its index costs. To
  * be used like a `MessageIndexer`, which finds the same.
  */
 export class FactsReader {

@@ -18,6 +18,7 @@ import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
+import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -31,6 +32,7 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAppPassword,
       addDomain,
+      addPushSubscription,
       addSuppression,
       addUpload,
       appendMessage,
@@ -56,6 +58,7 @@ export function mailParts(): ThreadParts {
       removeAppPassword,
       removeMailbox,
       removeOutboundRoute,
+      removePushSubscription,
       removeSuppression,
       renameMailbox,
       replayNotice,
@@ -72,6 +75,7 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],

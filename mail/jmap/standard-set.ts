@@ -72,7 +72,7 @@ export interface Setter {
 }
 
 /** Runs a /set object by object: create, then update, then destroy, each alone. One that fails fails alone. */
-export async function runSet(call: Call, set: Set, setter: Setter): Promise<Record<string, unknown>> {
+export async function runSet(call: Call, set: Omit<Set, 'access'>, setter: Setter): Promise<Record<string, unknown>> {
   const oldState = await setter.state();
   if (set.ifInState !== null && set.ifInState !== oldState) throw stateMismatch();
   const created = new Split();
@@ -108,7 +108,11 @@ export async function runSet(call: Call, set: Set, setter: Setter): Promise<Reco
 }
 
 /** What is destroyed in the same call is not updated first. RFC 8620 5.3. */
-async function guarded<T>(set: Set, id: string, update: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+async function guarded<T>(
+  set: Pick<Set, 'destroy'>,
+  id: string,
+  update: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
   return set.destroy.includes(id) ? refused('willDestroy', 'The same call destroys it.') : update();
 }
 

@@ -5,7 +5,7 @@ import type { ChainStatus } from '../auth/authentication.ts';
 import { signHeaders } from '../auth/dkim-sign.ts';
 import { LineCleaner } from './clean-lines.ts';
 import type { SigningKey } from './needs.ts';
-import type { Outgoing } from './session.ts';
+import type { Outgoing } from './transaction.ts';
 
 /** A message that is ready to leave, with its own header block for reports. */
 export interface Prepared extends Outgoing {

@@ -46,6 +46,7 @@ export class DotStuffer {
     const stuffed: number[] = [];
     let state = this.#state;
     for (let at = 0; at < chunk.length; at += 1) {
+      // Nearly all octets are text in the middle of a line.
       if (state === TEXT) while (at < chunk.length && chunk[at]! > CR) at += 1;
       if (at === chunk.length) break;
       const octet = chunk[at]!;

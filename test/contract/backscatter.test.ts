@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { freely, outgoing } from '../support/submission.ts';
 import { formatAddress } from '../../mail/message/address.ts';
@@ -112,7 +112,10 @@ async function sentBy(sender: string, to = 'nobody@fails.example'): Promise<stri
   const mail = outgoing('Subject: hello\r\n\r\nhello\r\n', [to], { trace: `sent-${++made}`, sender });
   const done = await box.store.write(submit, freely(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = sender === '' ? undefined : await returnPath(box.store, BOX_KEY, { id, sender: theAddress(sender) });
+  const path =
+    sender === ''
+      ? undefined
+      : await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(sender) });
   return path === undefined ? '' : formatAddress(path);
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { freely, outgoing } from '../support/submission.ts';
 import { Housekeeping } from '../../mail/jobs/housekeeping.ts';
@@ -80,7 +80,7 @@ async function sent(
   const mail = outgoing(`From: ${from}\r\n\r\nhello\r\n`, [to], about);
   const done = await box.store.write(submit, freely(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = await returnPath(box.store, BOX_KEY, { id, sender: theAddress(from) });
+  const path = await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(from) });
   return { id, sender: path === undefined ? '' : formatAddress(path) };
 }
 
@@ -164,7 +164,7 @@ describe('the sender of a copy', () => {
 
   test('is left as it is elsewhere: a domain of others, one that is only claimed, one whose records are wrong, a forward', async () => {
     const path = async (from: string): Promise<string> => {
-      const tagged = await returnPath(box.store, BOX_KEY, { id: 1, sender: theAddress(from) });
+      const tagged = await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id: 1, sender: theAddress(from) });
       return tagged === undefined ? '' : formatAddress(tagged);
     };
     await box.store.write(addDomain, { tenant: 1, name: 'claimed.test', verified: false });
@@ -173,7 +173,7 @@ describe('the sender of a copy', () => {
     const srs = 'SRS0=aaaaaaaaaa=ab=x.example=joe@box.test';
     const all = ['me@other.test', 'me@claimed.test', 'me@wrong.test', srs];
     expect(await Promise.all(all.map(path))).toEqual(all);
-    expect(await returnPath(box.store, BOX_KEY, { id: 1, sender: undefined })).toBeUndefined();
+    expect(await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id: 1, sender: undefined })).toBeUndefined();
   });
 });
 

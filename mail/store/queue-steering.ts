@@ -1,3 +1,4 @@
+import { noteDeparted } from './departed.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
 import { removeRow } from './queue.ts';
@@ -37,7 +38,7 @@ export const steerQueue = command(
       const way = input.route === undefined ? {} : { route: input.route.name };
       const { trace, tenant, account_id: account, recipient: to } = row;
       if (event !== undefined) await note(tx, trace, event, account, { to, ...way }, stamp, { tenant });
-      await steerRow(tx, row.id, input, stamp);
+      await steerRow(tx, row, input, stamp);
     }
     const last = input.ids !== 'all' || rows.length < SLICE ? undefined : rows.at(-1)?.id;
     return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length, last };
@@ -60,6 +61,7 @@ interface Chosen extends Record<string, string | number | null> {
   recipient: string;
   tenant: number;
   account_id: number | null;
+  attempts: number;
 }
 
 function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
@@ -67,7 +69,7 @@ function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
   const among = accounts === null ? null : JSON.stringify(accounts);
   if (ids !== 'all') {
     return tx.all<Chosen>(
-      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM json_each(?1) i
+      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts FROM json_each(?1) i
          CROSS JOIN queue q ON q.id = i.value CROSS JOIN submission s ON s.id = q.submission_id
        WHERE q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
          AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
@@ -80,7 +82,7 @@ function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
     );
   }
   return tx.all<Chosen>(
-    `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
+    `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts FROM queue q JOIN submission s ON s.id = q.submission_id
      WHERE q.id > ?1 AND q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
        AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
        AND (?5 IS NULL OR q.domain = ?5) AND (?6 IS NULL OR s.trace = ?6)
@@ -105,9 +107,11 @@ async function routeIsThere(tx: Write, { route, tenant }: Steer): Promise<boolea
   return found !== undefined;
 }
 
-async function steerRow(tx: Write, id: number, { what, route }: Steer, stamp: Stamp): Promise<void> {
+async function steerRow(tx: Write, { id, attempts }: Chosen, { what, route }: Steer, stamp: Stamp): Promise<void> {
   switch (what) {
     case 'cancel':
+      // On the wire at this moment, or taken by a server whose answer was lost: it may have left all the same.
+      if (attempts > 0) await noteDeparted(tx, id, stamp.now);
       return removeRow(tx, id);
     case 'hold':
       await tx.run(`UPDATE queue SET state = 1, held_because = 'held on request' WHERE id = ?`, id);

@@ -2,6 +2,7 @@ import type { Command } from '../../mail/store/engine/types.ts';
 import { endWebhookAttempts, forgetWebhookAttempts } from '../webhooks/commands.ts';
 import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
+import { releaseHeld, steerUnfrozen } from './held-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
 import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
@@ -22,6 +23,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   endWebhookAttempts,
   forgetWebhookAttempts,
   moveSent,
+  releaseHeld,
   removeForwarder,
   removeWebhook,
   revokeApiKey,
@@ -29,6 +31,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   setForwardPolicy,
   setForwarder,
   setWebhook,
+  steerUnfrozen,
   testWebhook,
   updateTemplate,
   withdrawWaiting,

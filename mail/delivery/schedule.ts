@@ -37,8 +37,11 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    'INSERT INTO scheduled (submission_id, due_at, recipients, held_because, spares, copy_for) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
+    tenant,
+    account,
     until,
     JSON.stringify(to),
     heldBecause,
@@ -270,7 +273,7 @@ const SLICE = 200;
 /** Takes back a slice of everything of a tenant that waits. Answers how many. */
 export async function unscheduleTenant(tx: Write, tenant: number, stamp: Stamp): Promise<number> {
   const rows = await tx.all<{ trace: string }>(
-    'SELECT s.trace FROM scheduled d JOIN submission s ON s.id = d.submission_id WHERE s.tenant = ? LIMIT ?',
+    'SELECT s.trace FROM scheduled d JOIN submission s ON s.id = d.submission_id WHERE d.tenant = ? LIMIT ?',
     tenant,
     SLICE,
   );
@@ -281,59 +284,9 @@ export async function unscheduleTenant(tx: Write, tenant: number, stamp: Stamp):
 /** Holds all of a tenant that waits for its time, or lets go again what was held for that reason. */
 export async function holdTenant(tx: Write, tenant: number, because: string, hold: boolean): Promise<void> {
   await tx.run(
-    `UPDATE scheduled SET held_because = ? WHERE held_because IS ?
-       AND submission_id IN (SELECT id FROM submission WHERE tenant = ?)`,
+    'UPDATE scheduled SET held_because = ? WHERE held_because IS ? AND tenant = ?',
     hold ? because : null,
     hold ? null : because,
     tenant,
   );
 }
-
-/** A message that waits as a whole, as people see it. */
-export interface Waiting {
-  id: number;
-  trace: string;
-  tenant: number;
-  account: number | null;
-  sender: string;
-  recipients: string[];
-  dueAt: number;
-  heldBecause: string | null;
-  createdAt: number;
-}
-
-/** What of a tenant waits for its time or for a person, after the submission `after`; null: of everybody. */
-export const listWaiting = query(
-  'list-waiting',
-  async (rx, input: { tenant: number | null; after: number; limit: number }): Promise<Waiting[]> => {
-    const rows = await rx.all<{
-      id: number;
-      trace: string;
-      tenant: number;
-      account_id: number | null;
-      sender: string;
-      recipients: string;
-      due_at: number;
-      held_because: string | null;
-      created_at: number;
-    }>(
-      `SELECT s.id, s.trace, s.tenant, s.account_id, s.sender, d.recipients, d.due_at, d.held_because, s.created_at
-       FROM scheduled d JOIN submission s ON s.id = d.submission_id
-       WHERE d.submission_id > ?1 AND (?2 IS NULL OR s.tenant = ?2) ORDER BY d.submission_id LIMIT ?3`,
-      input.after,
-      input.tenant,
-      input.limit,
-    );
-    return rows.map((row) => ({
-      id: row.id,
-      trace: row.trace,
-      tenant: row.tenant,
-      account: row.account_id,
-      sender: row.sender,
-      recipients: JSON.parse(row.recipients) as string[],
-      dueAt: row.due_at,
-      heldBecause: row.held_because,
-      createdAt: row.created_at,
-    }));
-  },
-);

@@ -10,3 +10,11 @@ CREATE TABLE unsubscription (
 INSERT INTO unsubscription (tenant, key, trace, at)
   SELECT tenant, key, trace, at FROM suppression WHERE reason = 'unsubscribe';
 DELETE FROM suppression WHERE reason = 'unsubscribe';
+
+-- What waits as a whole is listed page by page, of a tenant or of some of its accounts.
+ALTER TABLE scheduled ADD COLUMN tenant INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE scheduled ADD COLUMN account_id INTEGER;
+UPDATE scheduled SET (tenant, account_id) =
+  (SELECT s.tenant, s.account_id FROM submission s WHERE s.id = scheduled.submission_id);
+CREATE INDEX scheduled_tenant ON scheduled (tenant, submission_id);
+CREATE INDEX scheduled_account ON scheduled (account_id, submission_id) WHERE account_id IS NOT NULL;

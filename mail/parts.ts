@@ -18,7 +18,7 @@ import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { setSetting } from './store/setting.ts';
-import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
+import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
@@ -49,6 +49,7 @@ export function mailParts(): ThreadParts {
       forgetTlsResults,
       keepStsPolicy,
       putOff,
+      putOffStsPolicy,
       releaseWaiting,
       removeAppPassword,
       removeMailbox,

@@ -118,6 +118,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const seeded = await seed({ store, secrets, log }, settings);
   stack.use(new Housekeeping(store, around.clock, log));
 
+  // Closed after the relay: mail that is on its way is still told what its receivers demand.
+  const outboundTls = stack.use(new OutboundTls(inside));
   const doors: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(doors));
   const receiver = await openReceiver(inside);
@@ -129,7 +131,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
   const http = await openHttp(inside, world);
   doors.push(http);
-  const relay = openRelay(inside, stack.use(new OutboundTls(inside)), receiver.addresses());
+  const relay = openRelay(inside, outboundTls, receiver.addresses());
   doors.push(relay);
   leaving.relay = relay;
   const dns = await openDns(inside);

@@ -18,3 +18,12 @@ UPDATE scheduled SET (tenant, account_id) =
   (SELECT s.tenant, s.account_id FROM submission s WHERE s.id = scheduled.submission_id);
 CREATE INDEX scheduled_tenant ON scheduled (tenant, submission_id);
 CREATE INDEX scheduled_account ON scheduled (account_id, submission_id) WHERE account_id IS NOT NULL;
+
+-- When a policy is fetched again, and how often that failed: those that cannot be had come behind all others, and later
+-- each time.
+ALTER TABLE sts_policy ADD COLUMN refresh_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sts_policy ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+UPDATE sts_policy SET refresh_at = fetched_at + 86400000;
+DROP INDEX sts_policy_fetched;
+CREATE INDEX sts_policy_refresh ON sts_policy (refresh_at) WHERE failures = 0;
+CREATE INDEX sts_policy_retry ON sts_policy (refresh_at) WHERE failures > 0;

@@ -142,6 +142,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
       ...inside,
       hostname: settings.hostname,
       forwardKey: secrets.subkey('forwarding'),
+      traceId,
       queued: () => inside.queue.changed(),
     }),
   );

@@ -9,7 +9,7 @@ import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
 import { foreignAuthor, foreignDomain, type Identity } from './identity.ts';
-import { namedRecipients, noteSubmitted, type Outgoing } from './outgoing.ts';
+import { namedRecipients, noteSubmitted, type Outgoing, tellSender, type Wish } from './outgoing.ts';
 import { fileCopy } from './sent-copy.ts';
 
 /** What keeps a message back as a whole. */
@@ -37,8 +37,8 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for, wishes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     tenant,
     account,
@@ -47,8 +47,15 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
     heldBecause,
     Number(spares),
     mail.copyFor ?? null,
+    JSON.stringify(wishesOf(mail)),
   );
   return id;
+}
+
+function wishesOf({ elsewhere, wishes = [] }: Outgoing): Wish[] {
+  return [...elsewhere, ...wishes]
+    .filter(({ notify, orcpt }) => notify !== '' || orcpt !== '')
+    .map(({ recipient, notify, orcpt }) => ({ recipient, notify, orcpt }));
 }
 
 export interface DueMessage {
@@ -61,6 +68,9 @@ export interface DueMessage {
   /** Domains of its authors, which were checked. */
   signAs: string[];
   recipients: string[];
+  /** About those recipients of whom something was asked. */
+  wishes: Wish[];
+  envid: string;
   spares: boolean;
 }
 
@@ -77,9 +87,11 @@ export const dueMessages = query(
       sender: string;
       sign_as: string;
       recipients: string;
+      wishes: string;
+      envid: string;
       spares: number;
     }>(
-      `SELECT s.id, s.blob_id AS blob, s.size, s.trace, s.tenant, s.sender, s.sign_as, d.recipients, d.spares
+      `SELECT s.id, s.blob_id AS blob, s.size, s.trace, s.tenant, s.sender, s.sign_as, d.recipients, d.wishes, s.envid, d.spares
        FROM scheduled d JOIN submission s ON s.id = d.submission_id
        WHERE d.due_at <= ? AND d.held_because IS NULL ORDER BY d.due_at LIMIT 50`,
       input.now,
@@ -92,6 +104,7 @@ export const dueMessages = query(
       ...row,
       signAs: signAs.split(' ').filter((one) => one !== ''),
       recipients: JSON.parse(row.recipients) as string[],
+      wishes: JSON.parse(row.wishes) as Wish[],
       spares: row.spares === 1,
     }));
     return { due: messages, next: next?.at ?? undefined };
@@ -108,6 +121,8 @@ export interface Leaving extends Destinations {
   suppressed: readonly { address: string; reason: string }[];
   /** Why rows for elsewhere may not go out yet; null lets them go. */
   hold: string | null;
+  /** What its sender is told of recipients on this box. */
+  report?: Outgoing;
 }
 
 /** Lets a message go whose time has come. Answers whether anything was queued; none when it was cancelled meanwhile. */
@@ -145,10 +160,11 @@ export const sendScheduled = command(
     await noteLeftOut(tx, message, mail, stamp);
     if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
+    if (mail.report !== undefined) await tellSender(tx, message, mail.report, stamp);
     await addRows(tx, { submission: id, trace, account, tenant }, elsewhere, hold, stamp);
     for (const one of onward) await sendOn(tx, message, one, row.blob_id, stamp);
     if (elsewhere.length === 0) await dropSubmission(tx, id);
-    return { queued: elsewhere.length + onward.length > 0 };
+    return { queued: elsewhere.length + onward.length + (mail.report?.elsewhere.length ?? 0) > 0 };
   },
 );
 

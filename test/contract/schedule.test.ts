@@ -57,6 +57,7 @@ beforeEach(async () => {
     log: quiet,
     forwardKey: Buffer.alloc(32),
     hold: null,
+    traceId: () => 'report',
     queued: () => woken++,
   });
 });

@@ -27,3 +27,6 @@ UPDATE sts_policy SET refresh_at = fetched_at + 86400000;
 DROP INDEX sts_policy_fetched;
 CREATE INDEX sts_policy_refresh ON sts_policy (refresh_at) WHERE failures = 0;
 CREATE INDEX sts_policy_retry ON sts_policy (refresh_at) WHERE failures > 0;
+
+-- What was asked about recipients of a message that waits: JSON list of {recipient, notify, orcpt}. RFC 3461
+ALTER TABLE scheduled ADD COLUMN wishes TEXT NOT NULL DEFAULT '[]';

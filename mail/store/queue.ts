@@ -348,6 +348,14 @@ export async function dropSubmission(tx: Write, id: number): Promise<void> {
   if (done !== undefined) await collectBlob(tx, done.blob_id);
 }
 
-export const markDelayTold = async (tx: Write, ids: readonly number[]): Promise<void> => {
-  for (const id of ids) await tx.run('UPDATE queue SET delay_told = 1 WHERE id = ?', id);
+/** What the sender was told of a row, in `delay_told`: that it is late, or how it ended. */
+export const DELAY_TOLD = 1;
+export const END_TOLD = 2;
+
+export const markTold = async (
+  tx: Write,
+  ids: readonly number[],
+  told: typeof DELAY_TOLD | typeof END_TOLD,
+): Promise<void> => {
+  for (const id of ids) await tx.run('UPDATE queue SET delay_told = ? WHERE id = ?', told, id);
 };

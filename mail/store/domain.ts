@@ -126,6 +126,15 @@ export const receives = query('receives', async (rx, input: { name: string }): P
   return (await rx.get(found, input.name)) !== undefined;
 });
 
+/** Which of these names are domains that somebody proved here. */
+export const hostedAmong = query('hosted-among', async (rx, input: { names: readonly string[] }): Promise<string[]> => {
+  const rows = await rx.all<{ name: string }>(
+    'SELECT name FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?))',
+    JSON.stringify(input.names),
+  );
+  return rows.map((row) => row.name);
+});
+
 export interface DkimKeyRow {
   domain: number;
   selector: string;

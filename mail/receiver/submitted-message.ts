@@ -96,7 +96,7 @@ export class SubmittedMessage extends IncomingMessage implements MessageSink {
     if (report !== undefined) mail.report = report;
     const done = await store.write(submit, mail);
     if (done.kind === 'taken' && done.queued) this.intake.options.queued();
-    this.countForwards(plan);
+    if (done.kind === 'taken') this.countForwards(plan);
     return refusalOf(done);
   }
 

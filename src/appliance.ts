@@ -362,7 +362,7 @@ function openRelay(
   return startRelay({
     queue,
     resolver,
-    keys: (domain) => keys.of(domain),
+    keys: (domain, tenant) => keys.of(domain, tenant),
     returnPath: (item) => returnPath(store, reportKey, item),
     smarthost: (id) => smarthosts.find(id),
     hostname: settings.hostname,

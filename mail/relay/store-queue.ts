@@ -268,6 +268,7 @@ function toItem(row: DueRow, routes: readonly OutboundRoute[], box: 'always' | '
     ret: row.ret,
     requireTls: row.require_tls === 1,
     size: row.size,
+    signers: JSON.parse(row.signers) as Record<string, number>,
     delayTold: row.delay_told >= DELAY_TOLD,
     ...(isStatus(row.arc) && { arc: row.arc }),
     ...(row.sign_as !== '' && { signAs: row.sign_as === UNSIGNED ? [] : row.sign_as.split(' ') }),

@@ -30,3 +30,11 @@ CREATE INDEX sts_policy_retry ON sts_policy (refresh_at) WHERE failures > 0;
 
 -- What was asked about recipients of a message that waits: JSON list of {recipient, notify, orcpt}. RFC 3461
 ALTER TABLE scheduled ADD COLUMN wishes TEXT NOT NULL DEFAULT '[]';
+
+-- Whose the domains were that sign a message, when it was taken: JSON object of names and tenants. A domain that is
+-- somebody else's by now signs nothing of it.
+ALTER TABLE submission ADD COLUMN signers TEXT NOT NULL DEFAULT '{}';
+UPDATE submission SET signers = (
+  SELECT json_group_object(d.name, d.tenant) FROM domain d WHERE d.state = 1 AND d.tenant = submission.tenant
+    AND instr(' ' || coalesce(nullif(submission.sign_as, ''), substr(submission.sender, instr(submission.sender, '@') + 1)) || ' ',
+      ' ' || d.name || ' ') > 0);

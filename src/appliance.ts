@@ -46,6 +46,7 @@ import { seed, type Seeded } from './seed.ts';
 import { senderOf } from './sending/allowance.ts';
 import { boxSmarthost, StoredSmarthosts } from './routes/smarthosts.ts';
 import { Runner } from './services/runner.ts';
+import { forgetUploads } from './sending/upload-commands.ts';
 import { createTlsSource, type TlsSource } from './tls/context.ts';
 import { LastUsed } from './tokens/last-used.ts';
 import type { World } from './operations/world.ts';
@@ -116,7 +117,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const inside = await furnish(around, stack);
   const { store, secrets, log, settings } = inside;
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log));
+  stack.use(new Housekeeping(store, around.clock, log, [forgetUploads]));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));

@@ -4,6 +4,8 @@ import { namedFiles } from '../store/content.ts';
 import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
 import { indexJournal } from '../store/journal-index.ts';
+import { forgetSpent } from '../store/budget.ts';
+import type { Command } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -25,11 +27,15 @@ const SWEEP_AGE_MS = 3600_000;
 /** The first round waits until the start is over, with its doors and its first clients. */
 const FIRST_MS = 60_000;
 
+/** Takes a slice away, and answers whether there is more. */
+export type Chore = Command<undefined, boolean>;
+
 /** What has to be tidied now and then, in slices behind everybody's work. */
 export class Housekeeping implements AsyncDisposable {
   readonly #store: MailStore;
   readonly #clock: () => number;
   readonly #log: Log;
+  readonly #chores: readonly Chore[];
   #timer: NodeJS.Timeout;
   #round: Promise<void> | undefined;
   #closing = false;
@@ -37,7 +43,9 @@ export class Housekeeping implements AsyncDisposable {
   #sweptAt: number | undefined;
   readonly #began = Date.now();
 
-  constructor(store: MailStore, clock: () => number, log: Log) {
+  /** `chores` are what others have to be tidied. */
+  constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
+    this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, ...chores];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
@@ -105,8 +113,7 @@ export class Housekeeping implements AsyncDisposable {
       !this.#closing &&
       (await this.#store.writeSlice(forgetDeparted, { before: this.#clock() - KEEP_DEPARTED_MS }))
     );
-    for (const forget of [forgetStsPolicies, forgetTlsResults])
-      while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
+    for (const forget of this.#chores) while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
   }
 
   async #indexJournal(): Promise<void> {

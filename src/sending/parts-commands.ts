@@ -6,7 +6,7 @@ import { releaseHeld, steerUnfrozen } from './held-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
 import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
-import { addUpload } from './upload-commands.ts';
+import { addUpload, forgetUploads } from './upload-commands.ts';
 import { addWebhook, changeWebhook, dropWebhook, removeWebhook, setWebhook, testWebhook } from './webhook-commands.ts';
 
 /** What this area writes. */
@@ -21,6 +21,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   deleteTemplate,
   dropWebhook,
   endWebhookAttempts,
+  forgetUploads,
   forgetWebhookAttempts,
   moveSent,
   releaseHeld,

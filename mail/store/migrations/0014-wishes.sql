@@ -38,3 +38,6 @@ UPDATE submission SET signers = (
   SELECT json_group_object(d.name, d.tenant) FROM domain d WHERE d.state = 1 AND d.tenant = submission.tenant
     AND instr(' ' || coalesce(nullif(submission.sign_as, ''), substr(submission.sender, instr(submission.sender, '@') + 1)) || ' ',
       ' ' || d.name || ' ') > 0);
+
+-- Whom a mailbox wrote to went with its mailbox from here on; those of mailboxes that were removed before go now.
+DELETE FROM correspondent WHERE account_id NOT IN (SELECT id FROM account);

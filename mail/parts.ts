@@ -18,6 +18,8 @@ import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } 
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
+import { addUpload, forgetUploads } from './store/jmap-upload.ts';
+import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -31,7 +33,9 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAppPassword,
       addDomain,
+      addPushSubscription,
       addSuppression,
+      addUpload,
       appendMessage,
       beginAttempts,
       copyEntries,
@@ -49,6 +53,7 @@ export function mailParts(): ThreadParts {
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
+      forgetUploads,
       keepStsPolicy,
       putOff,
       putOffStsPolicy,
@@ -56,6 +61,7 @@ export function mailParts(): ThreadParts {
       removeAppPassword,
       removeMailbox,
       removeOutboundRoute,
+      removePushSubscription,
       removeSuppression,
       renameMailbox,
       replayNotice,
@@ -72,6 +78,7 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { IMAP_METRICS } from '../mail/imap/metrics.ts';
+import { JMAP_METRICS } from '../mail/jmap/metrics.ts';
 import type { Labels, Meter } from '../mail/log.ts';
 import { LOGIN_METRICS } from '../mail/login/metrics.ts';
 import { metrics as SMTP_METRICS } from '../mail/receiver/metrics.ts';
@@ -9,6 +10,7 @@ import { RELAY_METRICS } from '../mail/relay/metrics.ts';
 export const METRICS: Readonly<Record<string, string>> = {
   ...SMTP_METRICS,
   ...IMAP_METRICS,
+  ...JMAP_METRICS,
   ...LOGIN_METRICS,
   ...RELAY_METRICS,
   forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',

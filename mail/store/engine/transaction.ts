@@ -41,10 +41,10 @@ export class Transaction implements Write {
     return row.modseq;
   }
 
-  touched(account: number, mailbox: number): void {
-    const mailboxes = this.#touched.get(account);
-    if (mailboxes === undefined) this.#touched.set(account, new Set([mailbox]));
-    else mailboxes.add(mailbox);
+  touched(account: number, mailbox?: number): void {
+    const mailboxes = this.#touched.get(account) ?? new Set();
+    if (mailbox !== undefined) mailboxes.add(mailbox);
+    this.#touched.set(account, mailboxes);
   }
 
   async attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }> {

@@ -15,8 +15,8 @@ export interface Write extends Read {
   run(sql: string, ...params: Value[]): Promise<{ changes: number; id: number }>;
   /** The account's next mod-sequence; the same for the whole command, however often it is asked for. */
   nextModseq(account: number): Promise<number>;
-  /** Says that a mailbox of the account changed, to wake its readers after the commit. */
-  touched(account: number, mailbox: number): void;
+  /** Says that the account changed, and which mailbox of it if one did, to wake its readers after the commit. */
+  touched(account: number, mailbox?: number): void;
   /** Runs `body` in a savepoint of its own: the only way to catch the error of a statement. */
   attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }>;
 }

@@ -71,6 +71,7 @@ describe('the direction of imports', () => {
     // Doors know what is below them, and no other door.
     ['receiver', ['receiver', 'delivery', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts']],
     ['imap', ['imap', 'delivery', 'login', 'store', 'message', 'log.ts']],
+    ['jmap', ['jmap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['relay', ['relay', 'delivery', 'store', 'smtp', 'message', 'auth', 'dns', 'log.ts']],
   ])('mail/%s imports only %j', (name, allowed) => {
     const wrong = imports.filter(

@@ -1,0 +1,72 @@
+/** Errors of one method call. RFC 8620 3.6.2, and those that single methods add. */
+export type MethodErrorType =
+  | 'serverUnavailable'
+  | 'serverFail'
+  | 'serverPartialFail'
+  | 'unknownMethod'
+  | 'invalidArguments'
+  | 'invalidResultReference'
+  | 'forbidden'
+  | 'accountNotFound'
+  | 'accountNotSupportedByMethod'
+  | 'accountReadOnly'
+  | 'requestTooLarge'
+  | 'stateMismatch'
+  | 'cannotCalculateChanges'
+  | 'tooManyChanges'
+  | 'anchorNotFound'
+  | 'unsupportedSort'
+  | 'unsupportedFilter'
+  | 'fromAccountNotFound'
+  | 'fromAccountNotSupportedByMethod';
+
+/** A method call that is answered with an error, told to the client as it stands. Thrown, so that argument readers may. */
+export class MethodError extends Error {
+  override readonly name = 'MethodError';
+  readonly type: MethodErrorType;
+  /** Further properties that the type defines. */
+  readonly more: Readonly<Record<string, unknown>>;
+
+  /** `description` is a sentence for the client's developer: what is wrong and what to do. */
+  constructor(type: MethodErrorType, description: string, more: Readonly<Record<string, unknown>> = {}) {
+    super(description);
+    this.type = type;
+    this.more = more;
+  }
+
+  /** The arguments of the "error" response. */
+  toResponse(): Record<string, unknown> {
+    return { type: this.type, description: this.message, ...this.more };
+  }
+}
+
+/** Why one object of a /set was not created, updated or destroyed. RFC 8620 5.3, and those of RFC 8621 and others. */
+export interface SetError {
+  type: string;
+  description?: string;
+  /** Of `invalidProperties`. */
+  properties?: readonly string[];
+  [more: string]: unknown;
+}
+
+/** Problem details of a request that is refused as a whole. RFC 8620 3.6.1. */
+export type RequestErrorType = 'unknownCapability' | 'notJSON' | 'notRequest' | 'limit';
+
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly type: RequestErrorType;
+  /** Of `limit`: the property of the core capability that was passed. */
+  readonly limit: string | undefined;
+
+  constructor(type: RequestErrorType, detail: string, limit?: string) {
+    super(detail);
+    this.type = type;
+    this.limit = limit;
+  }
+
+  /** The problem+json body. RFC 7807. */
+  toProblem(): Record<string, unknown> {
+    const more = this.limit === undefined ? {} : { limit: this.limit };
+    return { type: `urn:ietf:params:jmap:error:${this.type}`, status: 400, detail: this.message, ...more };
+  }
+}

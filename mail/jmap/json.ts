@@ -1,0 +1,68 @@
+import { RequestError } from './errors.ts';
+
+/** Deeper than any request needs; JSON.parse itself has no such limit. */
+const DEEPEST = 100;
+
+/**
+ * Reads the octets of a request as I-JSON: UTF-8, no name twice in one object, no lone surrogate (RFC 7493 2). Throws
+ * {@link RequestError} `notJSON`.
+ */
+export function readJson(octets: Uint8Array): unknown {
+  const text = decode(octets);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new RequestError('notJSON', `The body is not JSON: ${(error as Error).message}`);
+  }
+  checkNames(text);
+  if (/\\u[dD][89a-fA-F]/.test(text)) checkStrings(value);
+  return value;
+}
+
+function decode(octets: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(octets);
+  } catch {
+    throw new RequestError('notJSON', 'The body is not UTF-8.');
+  }
+}
+
+/** Escapes can still make half a character. */
+function checkStrings(value: unknown): void {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw new RequestError('notJSON', 'A string has half a surrogate pair (RFC 7493 2.1).');
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, one] of Object.entries(value)) {
+      checkStrings(name);
+      checkStrings(one);
+    }
+  }
+}
+
+/** JSON.parse takes the last of two equal names; who sent both meant something else. The text is valid JSON here. */
+function checkNames(text: string): void {
+  const open: (Set<string> | undefined)[] = [];
+  const token = /"(?:[^"\\]|\\.)*"|[{}[\]]/gs;
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [found] = match;
+    if (found === '{' || found === '[') {
+      open.push(found === '{' ? new Set() : undefined);
+      if (open.length > DEEPEST) throw new RequestError('notJSON', `The body nests deeper than ${DEEPEST} levels.`);
+    } else if (found === '}' || found === ']') open.pop();
+    else if (isName(text, token.lastIndex)) noteName(open.at(-1), found);
+  }
+}
+
+function isName(text: string, at: number): boolean {
+  let i = at;
+  while (text[i] === ' ' || text[i] === '\n' || text[i] === '\r' || text[i] === '\t') i++;
+  return text[i] === ':';
+}
+
+function noteName(names: Set<string> | undefined, quoted: string): void {
+  const name = JSON.parse(quoted) as string;
+  if (names?.has(name) === true)
+    throw new RequestError('notJSON', `The name ${quoted.slice(0, 100)} stands twice in one object.`);
+  names?.add(name);
+}

@@ -1,0 +1,67 @@
+import type { Log, Meter } from '../log.ts';
+import type { SecretBox } from '../store/secrets.ts';
+import type { MailStore } from '../store/store.ts';
+import type { JmapLimits } from './limits.ts';
+
+/** One account that the client may use, and how. */
+export interface Access {
+  readonly account: number;
+  /** Its own address. */
+  readonly address: string;
+  readonly readOnly: boolean;
+  /** It may send. */
+  readonly mayTransmit: boolean;
+}
+
+/** Who asks: a login or a token, with the accounts that it opens by their ids. */
+export interface JmapSession {
+  /** The login name, or the name of the token. */
+  readonly username: string;
+  readonly accounts: ReadonlyMap<string, Access>;
+  /** Tells sessions apart that must not share push subscriptions: the credential. */
+  readonly credential: string;
+}
+
+/** Tells devices that are not connected. */
+export interface PushDesk {
+  /** Endpoints are sealed with it. */
+  readonly secrets: SecretBox;
+  /** With which pushes are signed: an uncompressed point of P-256 in base64url. RFC 9749. */
+  readonly publicKey: string;
+  /** Why nothing may be pushed to a URL; undefined: it may. */
+  judge(url: string): Promise<string | undefined>;
+  /** A subscription was made, or changed: it is verified, or told from now on. */
+  changed(subscription: number): void;
+}
+
+/** What the methods need of the mail system. */
+export interface JmapDesk {
+  readonly store: MailStore;
+  /** ms UTC. */
+  readonly clock: () => number;
+  readonly limits: JmapLimits;
+  /** The largest message, in octets. */
+  readonly maxMessageBytes: number;
+  readonly hostname: string;
+  readonly push: PushDesk;
+  readonly log: Log;
+  readonly meter: Meter;
+}
+
+/** One method call under way. */
+export interface Call {
+  readonly desk: JmapDesk;
+  readonly session: JmapSession;
+  readonly using: ReadonlySet<string>;
+  /** Creation ids of this request so far, with the ids that they became. RFC 8620 3.3. */
+  readonly createdIds: Map<string, string>;
+  /** Runs a further method right after this one; its response follows under the same call id. RFC 8620 5.3, 8621 7.5. */
+  follow(name: string, args: Record<string, unknown>): void;
+}
+
+/** One method: its name, the capability that must be in `using`, and what it answers. Throws MethodError. */
+export interface Method {
+  readonly name: string;
+  readonly capability: string;
+  run(call: Call, args: Record<string, unknown>): Promise<Record<string, unknown>>;
+}

@@ -1,0 +1,3 @@
+import type { Method } from '../../method.ts';
+
+export const IDENTITY_METHODS: readonly Method[] = [];

@@ -1,0 +1,149 @@
+import { access } from './access.ts';
+import { idOrCreation, list, mapOf, nullable, object, plainObject, type Reader, text } from './arguments.ts';
+import { realId } from './created.ts';
+import { MethodError, type SetError } from './errors.ts';
+import type { Access, Call } from './method.ts';
+
+/** What became of one object of a /set. */
+export type Outcome<T> = { kind: 'done'; value: T } | { kind: 'refused'; error: SetError };
+
+export const done = <T>(value: T): Outcome<T> => ({ kind: 'done', value });
+export const refused = (
+  type: string,
+  description: string,
+  more: Omit<SetError, 'type' | 'description'> = {},
+): Outcome<never> => ({
+  kind: 'refused',
+  error: { type, description, ...more },
+});
+
+/** What every /set is asked. RFC 8620 5.3. */
+export interface Set {
+  accountId: string;
+  access: Access;
+  ifInState: string | null;
+  create: ReadonlyMap<string, Record<string, unknown>>;
+  update: ReadonlyMap<string, Record<string, unknown>>;
+  destroy: readonly string[];
+}
+
+type More = Readonly<Record<string, Reader<unknown>>>;
+type ReadMore<M extends More> = { [K in keyof M]: ReturnType<M[K]> };
+
+const NONE = new Map<string, Record<string, unknown>>();
+
+/** Reads the arguments of a /set; too many objects at once are refused before anything is done. */
+export function readSet<M extends More>(call: Call, args: Record<string, unknown>, more: M): Set & ReadMore<M> {
+  const shape = {
+    accountId: access(call, 'write'),
+    ifInState: nullable(text),
+    create: nullable(mapOf(plainObject)),
+    update: nullable(mapOf(plainObject)),
+    destroy: nullable(list(idOrCreation)),
+  };
+  const read = object({ ...shape, ...more })(args, '') as ReturnType<ReturnType<typeof object<typeof shape>>> &
+    ReadMore<M>;
+  const { create, update, destroy } = read;
+  const count = (create?.size ?? 0) + (update?.size ?? 0) + (destroy?.length ?? 0);
+  const most = call.desk.limits.maxObjectsInSet;
+  if (count > most) throw new MethodError('requestTooLarge', `At most ${most} objects can be set at once.`);
+  return {
+    ...read,
+    accountId: args['accountId'] as string,
+    access: read.accountId,
+    create: create ?? NONE,
+    update: update ?? NONE,
+    destroy: [...new Set(destroy)],
+  };
+}
+
+/** How a type is changed. Ids come with creation ids already put in. */
+export interface Setter {
+  /** The state now, as /get says it. */
+  state(): Promise<string>;
+  /** Answers the properties that the client does not know, the id among them. */
+  create(
+    creationId: string,
+    object: Record<string, unknown>,
+  ): Promise<Outcome<Record<string, unknown> & { id: string }>>;
+  /** Answers what changed beyond what was asked, or null. */
+  update(id: string, patch: Record<string, unknown>): Promise<Outcome<Record<string, unknown> | null>>;
+  destroy(id: string): Promise<Outcome<null>>;
+}
+
+/** Runs a /set object by object: create, then update, then destroy, each alone. One that fails fails alone. */
+export async function runSet(call: Call, set: Omit<Set, 'access'>, setter: Setter): Promise<Record<string, unknown>> {
+  const oldState = await setter.state();
+  if (set.ifInState !== null && set.ifInState !== oldState) throw stateMismatch();
+  const created = new Split();
+  for (const [creationId, one] of set.create) {
+    const outcome = await setter.create(creationId, one);
+    created.note(creationId, outcome);
+    if (outcome.kind === 'done') call.createdIds.set(creationId, outcome.value.id);
+  }
+  const updated = new Split();
+  for (const [given, patch] of set.update) {
+    const id = realId(call, given);
+    updated.note(
+      given.startsWith('#') ? (id ?? given) : given,
+      id === undefined ? unknownId(given) : await guarded(set, id, () => setter.update(id, patch)),
+    );
+  }
+  const destroyed = new Split();
+  for (const given of set.destroy) {
+    const id = realId(call, given);
+    destroyed.note(id ?? given, id === undefined ? unknownId(given) : await setter.destroy(id));
+  }
+  return {
+    accountId: set.accountId,
+    oldState,
+    newState: await setter.state(),
+    created: created.done(),
+    notCreated: created.refused(),
+    updated: updated.done(),
+    notUpdated: updated.refused(),
+    destroyed: destroyed.names(),
+    notDestroyed: destroyed.refused(),
+  };
+}
+
+/** What is destroyed in the same call is not updated first. RFC 8620 5.3. */
+async function guarded<T>(
+  set: Pick<Set, 'destroy'>,
+  id: string,
+  update: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  return set.destroy.includes(id) ? refused('willDestroy', 'The same call destroys it.') : update();
+}
+
+export function stateMismatch(): MethodError {
+  return new MethodError(
+    'stateMismatch',
+    'The state is another one by now: get the changes first. Nothing was changed.',
+  );
+}
+
+const unknownId = (given: string): Outcome<never> => refused('notFound', `There is no ${given}.`);
+
+/** Results by id, those that worked apart from those that did not; null where there are none, as the RFC has it. */
+class Split {
+  readonly #done = new Map<string, unknown>();
+  readonly #refused = new Map<string, SetError>();
+
+  note(id: string, outcome: Outcome<unknown>): void {
+    if (outcome.kind === 'done') this.#done.set(id, outcome.value);
+    else this.#refused.set(id, outcome.error);
+  }
+
+  done(): Record<string, unknown> | null {
+    return this.#done.size === 0 ? null : Object.fromEntries(this.#done);
+  }
+
+  refused(): Record<string, SetError> | null {
+    return this.#refused.size === 0 ? null : Object.fromEntries(this.#refused);
+  }
+
+  names(): string[] | null {
+    return this.#done.size === 0 ? null : [...this.#done.keys()];
+  }
+}

@@ -41,3 +41,31 @@ UPDATE submission SET signers = (
 
 -- Whom a mailbox wrote to went with its mailbox from here on; those of mailboxes that were removed before go now.
 DELETE FROM correspondent WHERE account_id NOT IN (SELECT id FROM account);
+
+-- When a listener is next to be told something: when the first in line is due, or one that was set aside. Null: nothing
+-- waits. Looks go over those that are due, and never over all listeners.
+ALTER TABLE listener ADD COLUMN due_at INTEGER;
+UPDATE listener SET due_at = nullif(min(
+  coalesce((SELECT next_at FROM notice WHERE listener_id = listener.id AND state = 0 ORDER BY id LIMIT 1), 9223372036854775807),
+  coalesce((SELECT min(next_at) FROM notice WHERE listener_id = listener.id AND state = 1), 9223372036854775807)), 9223372036854775807);
+CREATE INDEX listener_due ON listener (due_at) WHERE due_at IS NOT NULL AND off_at IS NULL;
+
+-- It follows its notices, whoever writes them.
+CREATE TRIGGER notice_added AFTER INSERT ON notice WHEN new.state < 2 BEGIN
+  UPDATE listener SET due_at = nullif(min(
+    coalesce((SELECT next_at FROM notice WHERE listener_id = listener.id AND state = 0 ORDER BY id LIMIT 1), 9223372036854775807),
+    coalesce((SELECT min(next_at) FROM notice WHERE listener_id = listener.id AND state = 1), 9223372036854775807)), 9223372036854775807)
+  WHERE id = new.listener_id;
+END;
+CREATE TRIGGER notice_moved AFTER UPDATE OF state, next_at ON notice BEGIN
+  UPDATE listener SET due_at = nullif(min(
+    coalesce((SELECT next_at FROM notice WHERE listener_id = listener.id AND state = 0 ORDER BY id LIMIT 1), 9223372036854775807),
+    coalesce((SELECT min(next_at) FROM notice WHERE listener_id = listener.id AND state = 1), 9223372036854775807)), 9223372036854775807)
+  WHERE id = new.listener_id;
+END;
+CREATE TRIGGER notice_left AFTER DELETE ON notice WHEN old.state < 2 BEGIN
+  UPDATE listener SET due_at = nullif(min(
+    coalesce((SELECT next_at FROM notice WHERE listener_id = listener.id AND state = 0 ORDER BY id LIMIT 1), 9223372036854775807),
+    coalesce((SELECT min(next_at) FROM notice WHERE listener_id = listener.id AND state = 1), 9223372036854775807)), 9223372036854775807)
+  WHERE id = old.listener_id;
+END;

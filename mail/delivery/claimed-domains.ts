@@ -4,7 +4,7 @@ import type { Field } from '../message/header.ts';
 import { hostedAmong } from '../store/domain.ts';
 import type { Store } from '../store/engine/types.ts';
 
-/** More in one From field is nobody's name. */
+/** More in one From field are not looked up: then all of them count, or what is meant would be hidden behind others. */
 const MOST = 50;
 
 /**
@@ -12,8 +12,8 @@ const MOST = 50;
  * them. Read as the most lenient reader would, for names in quotes and comments are what people see.
  */
 export async function claimedDomains(store: Store, hostname: string, fields: readonly Field[]): Promise<string[]> {
-  const named = [...new Set(fields.filter(({ name }) => name.trim() === 'from').flatMap(domainsIn))].slice(0, MOST);
-  if (named.length === 0) return [];
+  const named = [...new Set(fields.filter(({ name }) => name.trim() === 'from').flatMap(domainsIn))];
+  if (named.length === 0 || named.length > MOST) return named;
   const hosted = await store.read(hostedAmong, { names: [...new Set(named.flatMap(withParents))] });
   const ours = new Set([hostname, ...hosted]);
   return named.filter((domain) => withParents(domain).some((one) => ours.has(one)));

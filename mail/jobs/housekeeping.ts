@@ -44,7 +44,7 @@ export class Housekeeping implements AsyncDisposable {
   #sweptAt: number | undefined;
   readonly #began = Date.now();
 
-  /** `chores` are what others have to be tidied. */
+  /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, ...chores];
     this.#store = store;

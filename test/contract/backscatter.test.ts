@@ -204,6 +204,7 @@ describe('a report that goes back to an author elsewhere', () => {
     'x@evil.example (me@box.test)',
     'x@evil.example\nFrom : me@box.test',
     'a@evil.example, me@box.test',
+    `${Array.from({ length: 60 }, (_, n) => `a@evil${n}.example`).join(', ')}, me@box.test`,
   ])('is refused when it names an author of ours: %s', async (from) => {
     expect(await come(from)).toMatchObject({ code: 550, enhanced: '5.7.1' });
     expect(await failAll()).toEqual([]);

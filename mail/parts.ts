@@ -9,6 +9,7 @@ import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
@@ -26,7 +27,7 @@ import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
-import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
+import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
@@ -61,6 +62,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetHistory,
       forgetNotices,
+      forgetSpent,
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
@@ -71,6 +73,7 @@ export function mailParts(): ThreadParts {
       plantMailbox,
       placeEmail,
       putOff,
+      putOffStsPolicy,
       releaseWaiting,
       removeAppPassword,
       removeMailbox,

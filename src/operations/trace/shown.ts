@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JournalLine } from '../../../mail/store/journal.ts';
 import { publicId } from '../../ids.ts';
 import { isoOf } from '../schemas.ts';
-import { EVENTS, type Entry } from './explain.ts';
+import { EVENTS, type Entry } from './entry.ts';
 import { emailsOf, type Story } from './timeline.ts';
 
 /** One thing that happened. */

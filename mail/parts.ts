@@ -1,4 +1,5 @@
 import { deliver } from './delivery/deliver.ts';
+import { cancelSubmission, submitEmail } from './delivery/email-submission.ts';
 import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
@@ -9,8 +10,10 @@ import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
+import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
@@ -30,9 +33,13 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAppPassword,
       addDomain,
+      addIdentity,
       addSuppression,
+      alignIdentities,
       appendMessage,
       beginAttempts,
+      cancelSubmission,
+      changeIdentity,
       copyEntries,
       createMailbox,
       deliver,
@@ -45,14 +52,17 @@ export function mailParts(): ThreadParts {
       forgetHistory,
       forgetNotices,
       forgetStsPolicies,
+      forgetSubmissions,
       indexJournal,
       forgetTlsResults,
       keepStsPolicy,
       putOff,
       releaseWaiting,
       removeAppPassword,
+      removeIdentity,
       removeMailbox,
       removeOutboundRoute,
+      removeSubmission,
       removeSuppression,
       renameMailbox,
       replayNotice,
@@ -66,13 +76,14 @@ export function mailParts(): ThreadParts {
       steerQueue,
       storeFlags,
       submit,
+      submitEmail,
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [findTraces, imapSearch, listQueue, queueDepth],
+    queries: [findTraces, imapSearch, listQueue, queueDepth, submissionFacts, submissionsOf],
     migrations: mailMigrations(),
   };
 }

@@ -3,6 +3,7 @@ import { emptyGoneAccount, goneAccounts } from '../store/account-removal.ts';
 import { namedFiles } from '../store/content.ts';
 import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
+import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import type { MailStore } from '../store/store.ts';
 import {
@@ -104,6 +105,10 @@ export class Housekeeping implements AsyncDisposable {
     while (
       !this.#closing &&
       (await this.#store.writeSlice(forgetDeparted, { before: this.#clock() - KEEP_DEPARTED_MS }))
+    );
+    while (
+      !this.#closing &&
+      (await this.#store.writeSlice(forgetSubmissions, { before: this.#clock() - KEEP_SUBMISSIONS_MS }))
     );
     for (const forget of [forgetStsPolicies, forgetTlsResults])
       while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));

@@ -16,6 +16,7 @@ const files = [
   '0012-events.sql',
   '0013-trace.sql',
   '0015-jmap.sql',
+  '0017-submission.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

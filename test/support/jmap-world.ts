@@ -1,3 +1,4 @@
+import { allowAll } from '../../mail/delivery/policy.ts';
 import { CORE, MAIL, MAILSTEAD, SUBMISSION, VACATION, BLOB, QUOTA, MDN } from '../../mail/jmap/capabilities.ts';
 import { accountId } from '../../mail/jmap/ids.ts';
 import { JMAP_LIMITS, type JmapLimits } from '../../mail/jmap/limits.ts';
@@ -5,6 +6,7 @@ import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
 import { readRequest } from '../../mail/jmap/request.ts';
 import { type JmapResponse, runRequest } from '../../mail/jmap/run.ts';
 import { quiet } from '../../mail/log.ts';
+import { traceId } from '../../mail/receiver/trace-id.ts';
 import { testAccount, testStore, type TestStore } from './store.ts';
 
 /** A store with one account, and JMAP requests to it without a network. */
@@ -51,6 +53,12 @@ export function worldOn(
     hostname: 'mail.box.test',
     log: quiet,
     meter: quiet,
+    senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
+    policy: allowAll,
+    hold: null,
+    forwardKey: Buffer.alloc(32, 3),
+    traceId,
+    queued: () => undefined,
   };
   const { account, inbox, address } = who;
   const id = accountId(account);

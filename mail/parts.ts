@@ -20,6 +20,7 @@ import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } 
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
+import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -36,6 +37,7 @@ export function mailParts(): ThreadParts {
       addIdentity,
       addSuppression,
       alignIdentities,
+      addUpload,
       appendMessage,
       beginAttempts,
       cancelSubmission,
@@ -55,6 +57,7 @@ export function mailParts(): ThreadParts {
       forgetSubmissions,
       indexJournal,
       forgetTlsResults,
+      forgetUploads,
       keepStsPolicy,
       putOff,
       releaseWaiting,

@@ -1,5 +1,13 @@
+import type { Part } from '../message/parts.ts';
+import { decodeStream } from '../message/transfer-stream.ts';
+import { findUpload } from '../store/jmap-upload.ts';
+import { type StoredParts, storedParts } from '../store/stored-part.ts';
 import type { BlobRef } from './ids.ts';
 import type { JmapDesk } from './method.ts';
+
+/** What is read at a time. */
+const PIECE = 256 * 1024;
+const ENCODED = new Set(['base64', 'quoted-printable']);
 
 /** Octets that have a blob id: a message as it came, a part with its transfer encoding taken off, an upload. */
 export interface JmapBlob {
@@ -12,6 +20,71 @@ export interface JmapBlob {
 }
 
 /** Opens a blob of an account; undefined when the account has none such. RFC 8620 6.2: readable only through it. */
-export async function openBlob(_desk: JmapDesk, _account: number, _ref: BlobRef): Promise<JmapBlob | undefined> {
-  return Promise.resolve(undefined);
+export async function openBlob(desk: JmapDesk, account: number, ref: BlobRef): Promise<JmapBlob | undefined> {
+  if (ref.kind === 'upload') return openUpload(desk, account, ref.upload);
+  const message = await desk.store.read(storedParts, { account, email: ref.email });
+  if (message === undefined) return undefined;
+  if (ref.kind === 'message') {
+    const stream = (start: number, end: number): AsyncIterable<Buffer> => stored(desk, message, start, end);
+    return { size: message.size, type: 'message/rfc822', stream };
+  }
+  const part = message.parts.find(({ path, type }) => path === ref.path && type !== 'multipart');
+  return part && openPart(desk, message, part);
+}
+
+async function openUpload(desk: JmapDesk, account: number, upload: number): Promise<JmapBlob | undefined> {
+  const found = await desk.store.read(findUpload, { account, upload, now: desk.clock() });
+  if (found === undefined) return undefined;
+  const whole = { trace: '', blob: found.blob, size: found.size };
+  return { size: found.size, type: found.type, stream: (start, end) => stored(desk, whole, start, end) };
+}
+
+async function openPart(desk: JmapDesk, message: StoredParts, part: Part): Promise<JmapBlob> {
+  // Offsets count from the indexed octets; what stands before them is this recipient's own.
+  const from = message.trace.length + part.bodyOffset;
+  const raw = (): AsyncIterable<Buffer> => stored(desk, message, from, from + part.bodyLength);
+  const type = `${part.type}/${part.subtype}`;
+  if (!ENCODED.has(part.encoding)) {
+    const stream = (start: number, end: number): AsyncIterable<Buffer> =>
+      stored(desk, message, from + start, from + Math.min(end, part.bodyLength));
+    return { size: part.bodyLength, type, stream };
+  }
+  let size = 0;
+  for await (const piece of decodeStream(raw(), part.encoding)) size += piece.length;
+  return { size, type, stream: (start, end) => cut(decodeStream(raw(), part.encoding), start, end) };
+}
+
+/** Octets of a message or upload as they are stored. */
+async function* stored(
+  { store }: JmapDesk,
+  { trace, blob, size }: Pick<StoredParts, 'trace' | 'blob' | 'size'>,
+  start: number,
+  end: number,
+): AsyncIterable<Buffer> {
+  const last = Math.min(end, size);
+  if (start < trace.length && start < last) yield Buffer.from(trace.slice(start, last), 'latin1');
+  for (let at = Math.max(start, trace.length); at < last;) {
+    const piece = await store.blob(blob, at - trace.length, Math.min(PIECE, last - at));
+    if (piece.length === 0) throw new Error(`blob ${blob} ends before its size`);
+    yield piece;
+    at += piece.length;
+  }
+}
+
+async function* cut(pieces: AsyncIterable<Buffer>, start: number, end: number): AsyncIterable<Buffer> {
+  let at = 0;
+  for await (const piece of pieces) {
+    const wanted = piece.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    if (wanted.length > 0) yield wanted;
+    at += piece.length;
+    if (at >= end) return;
+  }
+}
+
+/** All octets of a blob that is known to be small; undefined when it is larger than `most`. */
+export async function smallBlob(blob: JmapBlob, most: number): Promise<Buffer | undefined> {
+  if (blob.size > most) return undefined;
+  const pieces: Buffer[] = [];
+  for await (const piece of blob.stream(0, blob.size)) pieces.push(piece);
+  return Buffer.concat(pieces);
 }

@@ -4,6 +4,7 @@ import { namedFiles } from '../store/content.ts';
 import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
 import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission.ts';
+import { forgetUploads } from '../store/jmap-upload.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import type { MailStore } from '../store/store.ts';
 import {
@@ -91,13 +92,8 @@ export class Housekeeping implements AsyncDisposable {
   }
 
   async #forget(): Promise<void> {
-    let more = true;
-    while (more && !this.#closing) {
-      const done = await this.#store.writeSlice(forgetExpunged, { before: this.#clock() - KEEP_EXPUNGED_MS });
-      // After the commit: a crash before this leaves files that the sweep finds.
-      for (const file of done.files) await this.#store.files.remove(file);
-      more = done.more;
-    }
+    await this.#forgetFiles(() => this.#store.writeSlice(forgetExpunged, { before: this.#clock() - KEEP_EXPUNGED_MS }));
+    await this.#forgetFiles(() => this.#store.writeSlice(forgetUploads, undefined));
     while (
       !this.#closing &&
       (await this.#store.writeSlice(forgetHistory, { before: this.#clock() - KEEP_HISTORY_MS }))
@@ -112,6 +108,17 @@ export class Housekeeping implements AsyncDisposable {
     );
     for (const forget of [forgetStsPolicies, forgetTlsResults])
       while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
+  }
+
+  /** Slice after slice, each with the files that it leaves unnamed. */
+  async #forgetFiles(slice: () => Promise<{ files: string[]; more: boolean }>): Promise<void> {
+    let more = true;
+    while (more && !this.#closing) {
+      const done = await slice();
+      // After the commit: a crash before this leaves files that the sweep finds.
+      for (const file of done.files) await this.#store.files.remove(file);
+      more = done.more;
+    }
   }
 
   async #indexJournal(): Promise<void> {

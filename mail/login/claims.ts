@@ -19,7 +19,7 @@ export interface Claim {
 }
 
 /** The scope that a credential needs at each door. */
-const SCOPES: Readonly<Record<Peer['door'], string>> = { imap: 'imap', submission: 'smtp' };
+const SCOPES: Readonly<Record<Peer['door'], string>> = { imap: 'imap', submission: 'smtp', jmap: 'jmap' };
 
 /** Turns user names into claims. */
 export class Claims {

@@ -15,7 +15,7 @@ export interface Login {
 export interface Peer {
   /** Remote IP address as text. */
   readonly ip: string;
-  readonly door: 'imap' | 'submission';
+  readonly door: 'imap' | 'submission' | 'jmap';
   /** True when the connection is encrypted (or is a loopback connection in local mode). */
   readonly secure: boolean;
 }

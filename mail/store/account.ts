@@ -109,6 +109,13 @@ export const accountOf = query(
   },
 );
 
+/** Any account, for who has shown to hold a credential of it. */
+export const accountById = query(
+  'account-by-id',
+  (rx, input: { account: number }): Promise<{ address: string } | undefined> =>
+    rx.get<{ address: string }>('SELECT address FROM account WHERE id = ? AND state <> 2', input.account),
+);
+
 /** The account of a tenant whose own address this is. */
 export const accountByKey = query(
   'account-by-key',

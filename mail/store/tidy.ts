@@ -85,7 +85,8 @@ async function forgetEmail(tx: Write, id: number): Promise<string | undefined> {
 export async function collectBlob(tx: Write, id: number): Promise<string | undefined> {
   const row = await tx.get<{ file: string | null }>(
     `DELETE FROM blob WHERE id = ? AND NOT EXISTS (SELECT 1 FROM email WHERE blob_id = blob.id)
-       AND NOT EXISTS (SELECT 1 FROM submission WHERE blob_id = blob.id) RETURNING file`,
+       AND NOT EXISTS (SELECT 1 FROM submission WHERE blob_id = blob.id)
+       AND NOT EXISTS (SELECT 1 FROM jmap_upload WHERE blob_id = blob.id) RETURNING file`,
     id,
   );
   return row?.file ?? undefined;

@@ -15,7 +15,7 @@ export const STATE_TYPES = [
 export type StateType = (typeof STATE_TYPES)[number];
 
 /** Types whose last change stands in the rows of messages and mailboxes; the others have a row of their own. */
-type RowType = 'Mailbox' | 'Thread' | 'Email' | 'Quota';
+type RowType = 'Mailbox' | 'Thread' | 'Email' | 'EmailDelivery' | 'Quota';
 
 /** Notes a change of a type that has no rows to ask, and wakes those who watch the account. Answers its mod-sequence. */
 export async function bumpState(tx: Write, account: number, type: Exclude<StateType, RowType>): Promise<number> {
@@ -57,10 +57,15 @@ const EMAIL_SQL = `SELECT max(modseq) AS modseq FROM (SELECT max(modseq) AS mods
 const MAILBOX_SQL = `SELECT max(modseq) AS modseq FROM (SELECT max(modseq, counts_modseq) AS modseq FROM mailbox WHERE account_id = ?
   UNION ALL SELECT max(modseq) FROM tombstone WHERE account_id = ? AND type = 'Mailbox')`;
 
+// RFC 8621 1.5: moves when a message is added and at nothing else. Ids of an account lie together and grow.
+const DELIVERY_SQL = `SELECT created_modseq AS modseq FROM email WHERE id > ? * 4294967296 AND id < (? + 1) * 4294967296
+  ORDER BY id DESC LIMIT 1`;
+
 // What is used changes with the messages; a limit that an owner changes is seen at the next of these.
 const ROW_SQL: Partial<Record<StateType, string>> = {
   Email: EMAIL_SQL,
   Thread: EMAIL_SQL,
+  EmailDelivery: DELIVERY_SQL,
   Quota: EMAIL_SQL,
   Mailbox: MAILBOX_SQL,
 };

@@ -1,6 +1,7 @@
 import { sealedPassword } from '../../mail/store/credential.ts';
 import type { World } from '../operations/world.ts';
 import { PASSWORD_PURPOSE } from './credential.ts';
+import { mailboxToken } from './mailbox-token.ts';
 
 export interface MailServer {
   host: string;
@@ -43,6 +44,9 @@ export async function connectionProfile(
     address,
     imap: server(ports['imaps'], ports['imap']),
     smtp: server(ports['submissions'], ports['submission']),
-    jmap: { url: `${world.baseUrl()}/jmap/session`, token: password },
+    jmap: {
+      url: `${world.baseUrl()}/jmap/session`,
+      token: mailboxToken(world.settings.tokenPrefix, id, password),
+    },
   };
 }

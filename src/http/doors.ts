@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { bootstrapRoutes } from '../bootstrap/routes.ts';
+import { jmapRoutes } from '../jmap/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import type { World } from '../operations/world.ts';
 import { portalRoutes } from '../portal/routes.ts';
@@ -22,6 +23,7 @@ export function httpDoors(world: World): readonly Door[] {
     bootstrapRoutes(world),
     serviceRoutes(world),
     mcpRoutes(world),
+    jmapRoutes(world),
     portalRoutes(world),
     discoveryRoutes(world),
   ];

@@ -42,6 +42,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   try {
     for (const listener of options.listeners) {
       const app = makeApp(options, listener.tls);
+      app.server.headersTimeout = HEADERS_TIMEOUT_MS;
       addRoutes(app, options);
       for (const door of options.doors) await app.register(async (inner) => door(inner as FastifyInstance));
       doors.push({ app, listener });
@@ -67,7 +68,15 @@ const HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-const COMMON = { bodyLimit: BODY_LIMIT, forceCloseConnections: true, requestTimeout: 30_000, logger: false } as const;
+const HEADERS_TIMEOUT_MS = 30_000;
+
+/** A whole request may take as long as a large upload over a slow line; its header may not. */
+const COMMON = {
+  bodyLimit: BODY_LIMIT,
+  forceCloseConnections: true,
+  requestTimeout: 300_000,
+  logger: false,
+} as const;
 
 function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
   const common = { ...COMMON, trustProxy: (ip: string) => options.trusted(ip) };

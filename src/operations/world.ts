@@ -3,6 +3,7 @@ import type { Policy } from '../../mail/delivery/policy.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { RefusedLogin } from '../../mail/relay/smarthosts.ts';
+import type { Logins } from '../../mail/login/types.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import type { SigningKeys } from '../domains/domains.ts';
@@ -17,6 +18,8 @@ import type { LastUsed } from '../tokens/last-used.ts';
 export interface World {
   readonly store: MailStore;
   readonly secrets: SecretBox;
+  /** Passwords of mailboxes. */
+  readonly logins: Logins;
   readonly settings: Settings;
   readonly log: Log;
   readonly metrics: Metrics;

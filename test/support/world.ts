@@ -3,8 +3,11 @@ import { loadSettings } from '../../config/load.ts';
 import { allowAll } from '../../mail/delivery/policy.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
 import { quiet } from '../../mail/log.ts';
+import { createLogins } from '../../mail/login/logins.ts';
+import { Throttle } from '../../mail/login/throttle.ts';
 import { SecretBox } from '../../mail/store/secrets.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
+import { StoredCredentials } from '../../src/credentials.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate.ts';
 import { openMetrics } from '../../src/metrics.ts';
@@ -56,6 +59,16 @@ export async function testWorld(
     parents: () => Promise.resolve(undefined),
     keys: new SigningKeys({ store: store.store, secrets }, clock),
     lastUsed,
+    logins: createLogins({
+      credentials: new StoredCredentials(store.store),
+      throttle: new Throttle(),
+      clock,
+      secret: Buffer.alloc(32, 1),
+      local: true,
+      exempt: () => true,
+      log: quiet,
+      meter: quiet,
+    }),
     limits: new HttpLimits(() => false),
     hold: null,
     policy: allowAll,

@@ -1,0 +1,50 @@
+import { BLOB, CORE, MAIL, MAILSTEAD, MDN, QUOTA, SUBMISSION, VACATION } from './capabilities.ts';
+import type { Access } from './method.ts';
+import { submissionCapability } from './submission-capability.ts';
+
+/** Sorts of Email/query. RFC 8621 4.4.2. */
+export const EMAIL_SORTS = [
+  'receivedAt',
+  'sentAt',
+  'size',
+  'from',
+  'to',
+  'subject',
+  'hasKeyword',
+  'allInThreadHaveKeyword',
+  'someInThreadHaveKeyword',
+] as const;
+
+/** What a message of `maxMessageBytes` holds once its attachments are in base64, with room for the text. */
+const attachmentBytes = (maxMessageBytes: number): number => Math.floor((maxMessageBytes * 54) / 78) - 65_536;
+
+/** The capabilities of one account with what they promise. RFC 8621 1.3, 9404 3. */
+export function accountCapabilities(access: Access, maxMessageBytes: number): Record<string, object> {
+  return {
+    [CORE]: {},
+    [MAIL]: {
+      maxMailboxesPerEmail: null,
+      maxMailboxDepth: 20,
+      maxSizeMailboxName: 1_000,
+      maxSizeAttachmentsPerEmail: attachmentBytes(maxMessageBytes),
+      emailQuerySortOptions: EMAIL_SORTS,
+      mayCreateTopLevelMailbox: !access.readOnly,
+    },
+    [SUBMISSION]: submissionCapability(maxMessageBytes),
+    [VACATION]: {},
+    [BLOB]: {
+      maxSizeBlobSet: 50_000_000,
+      maxDataSources: 64,
+      supportedTypeNames: ['Email', 'Thread', 'Mailbox'],
+      supportedDigestAlgorithms: ['sha', 'sha-256', 'sha-512'],
+    },
+    [QUOTA]: {},
+    [MDN]: {},
+    [MAILSTEAD]: {},
+  };
+}
+
+/** What the session advertises beside the core: these need nothing to be said once for all accounts. */
+export function serverCapabilities(): Record<string, object> {
+  return Object.fromEntries([MAIL, SUBMISSION, VACATION, BLOB, QUOTA, MDN, MAILSTEAD].map((uri) => [uri, {}]));
+}

@@ -1,0 +1,91 @@
+import { decodeQuotedPrintable } from './decode.ts';
+
+const LF = 10;
+const EQUALS = 61;
+/** A line that is longer is cut where no escape and no run of blanks is. */
+const LONGEST_LINE = 64 * 1024;
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/**
+ * Undoes a Content-Transfer-Encoding piece by piece: the octets are those of {@link decodeTransfer}, without the whole
+ * ever lying in memory. What is not understood passes as it is. RFC 2045 6.
+ */
+export async function* decodeStream(pieces: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
+  const decoder = decoderOf(encoding.toLowerCase());
+  for await (const piece of pieces) {
+    const decoded = decoder.push(piece);
+    if (decoded.length > 0) yield decoded;
+  }
+  const rest = decoder.end();
+  if (rest.length > 0) yield rest;
+}
+
+interface Decoder {
+  push(piece: Buffer): Buffer;
+  end(): Buffer;
+}
+
+function decoderOf(encoding: string): Decoder {
+  if (encoding === 'base64') return new Base64Decoder();
+  if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
+  return { push: (piece) => piece, end: () => NOTHING };
+}
+
+/** Foreign characters are skipped, and padding in the middle starts a new run, as in decodeBase64. */
+class Base64Decoder implements Decoder {
+  #left = '';
+
+  push(piece: Buffer): Buffer {
+    const runs = piece
+      .toString('latin1')
+      .replace(/[^A-Za-z0-9+/=_-]+/g, '')
+      .split(/=+/);
+    const out: Buffer[] = [];
+    for (const [i, run] of runs.entries()) {
+      // Padding ended the run before this one.
+      if (i > 0) out.push(this.#flush());
+      const text = this.#left + run;
+      const whole = text.length - (text.length % 4);
+      out.push(Buffer.from(text.slice(0, whole), 'base64'));
+      this.#left = text.slice(whole);
+    }
+    return out.length === 1 ? (out[0] ?? NOTHING) : Buffer.concat(out);
+  }
+
+  end(): Buffer {
+    return this.#flush();
+  }
+
+  #flush(): Buffer {
+    const rest = Buffer.from(this.#left, 'base64');
+    this.#left = '';
+    return rest;
+  }
+}
+
+/** Whole lines at a time: escapes, soft line ends and dropped blanks never reach over a line end. */
+class QuotedPrintableDecoder implements Decoder {
+  #left: Buffer = NOTHING;
+
+  push(piece: Buffer): Buffer {
+    const bytes = this.#left.length === 0 ? piece : Buffer.concat([this.#left, piece]);
+    const lines = bytes.lastIndexOf(LF) + 1;
+    const cut = lines === 0 && bytes.length > LONGEST_LINE ? safeCut(bytes) : lines;
+    this.#left = bytes.subarray(cut);
+    return cut === 0 ? NOTHING : decodeQuotedPrintable(bytes.subarray(0, cut));
+  }
+
+  end(): Buffer {
+    return decodeQuotedPrintable(this.#left);
+  }
+}
+
+/** Behind an octet that is neither blank nor line end, with no "=" among the last three. */
+function safeCut(bytes: Buffer): number {
+  for (let at = bytes.length; at > 3; at--) {
+    const last = bytes[at - 1] ?? 0;
+    const plain = last > 32 && last !== EQUALS && bytes[at - 2] !== EQUALS && bytes[at - 3] !== EQUALS;
+    if (plain) return at;
+  }
+  return 0;
+}

@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { openBlob } from '../../mail/jmap/blobs.ts';
+import { blobRef } from '../../mail/jmap/ids.ts';
+import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
+import type { World } from '../operations/world.ts';
+import { problem } from './answers.ts';
+import { readRange } from './range.ts';
+import { withCaller } from './with-caller.ts';
+
+/** A blob never changes. What a stranger sent must not run where the portal lives. */
+const HEADERS = {
+  'cache-control': 'private, immutable, max-age=31536000',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+  'accept-ranges': 'bytes',
+} as const;
+
+/** `GET /jmap/download/{accountId}/{blobId}/{name}?accept={type}`. RFC 8620 6.2. */
+export function downloadRoutes(world: World, desk: JmapDesk, app: FastifyInstance): void {
+  app.get(
+    '/jmap/download/:accountId/:blobId/:name',
+    withCaller(world, ({ session }, request, reply) => download(desk, session, request, reply)),
+  );
+}
+
+async function download(
+  desk: JmapDesk,
+  session: JmapSession,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { accountId, blobId, name } = request.params as Record<'accountId' | 'blobId' | 'name', string>;
+  const account = session.accounts.get(accountId)?.account;
+  const ref = account === undefined ? undefined : blobRef(account, blobId);
+  const blob = account === undefined || ref === undefined ? undefined : await openBlob(desk, account, ref);
+  if (blob === undefined) return problem(reply, 404, 'There is no such blob in this account.');
+  const { accept } = request.query as { accept?: unknown };
+  void reply.headers(HEADERS).header('content-disposition', attachment(name)).type(contentType(accept, blob.type));
+  const range = readRange(request.headers.range, blob.size);
+  if (range === 'unsatisfiable') {
+    return problem(reply.header('content-range', `bytes */${blob.size}`), 416, 'The range lies behind the end.');
+  }
+  if (range !== undefined) {
+    void reply.code(206).header('content-range', `bytes ${range.start}-${range.end - 1}/${blob.size}`);
+  }
+  const { start, end } = range ?? { start: 0, end: blob.size };
+  void reply.header('content-length', end - start);
+  return reply.send(Readable.from(blob.stream(start, end)));
+}
+
+/** RFC 6266 4 with RFC 8187: a plain name for old programs, the real one for others. */
+function attachment(name: string): string {
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_').slice(0, 200);
+  const real = encodeURIComponent(name.slice(0, 200).toWellFormed()).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${real}`;
+}
+
+/** What the client asks for, else what is known. Header injection ends at the first odd character. */
+function contentType(asked: unknown, known: string): string {
+  const type = typeof asked === 'string' && asked !== '' ? asked : known;
+  return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;[\x20-\x7e]{0,200})?$/.test(type)
+    ? type
+    : 'application/octet-stream';
+}

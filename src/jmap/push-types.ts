@@ -1,0 +1,10 @@
+import { STATE_TYPES, type StateType } from '../../mail/store/type-state.ts';
+
+/** `*`, or names of types; those that this server does not know are never told of. Null: all. RFC 8620 7.3. */
+export function typesOf(text: string): ReadonlySet<StateType> | null {
+  return text === '*' ? null : namedTypes(text.split(','));
+}
+
+export function namedTypes(names: readonly string[]): ReadonlySet<StateType> {
+  return new Set(STATE_TYPES.filter((type) => names.includes(type)));
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
+import { StateWatch } from '../../mail/jmap/push/watch.ts';
+import { sessionObject } from '../../mail/jmap/session-object.ts';
+import type { World } from '../operations/world.ts';
+import { CORS } from './answers.ts';
+import { AtOnce } from './at-once.ts';
+import { apiRoute } from './api.ts';
+import { Crowd } from './crowd.ts';
+import { jmapDesk } from './desk.ts';
+import { downloadRoutes } from './download.ts';
+import { eventSourceRoute } from './event-source.ts';
+import { uploadRoutes } from './upload.ts';
+import { webSocketRoute } from './web-socket.ts';
+import { withCaller } from './with-caller.ts';
+
+/** Connections that wait for changes, of one credential. */
+const MOST_OPEN = 100;
+
+/** The JMAP door. RFC 8620. */
+export function jmapRoutes(world: World): (app: FastifyInstance) => void {
+  const desk = jmapDesk(world);
+  const known = new Set(Object.keys(sessionObject(desk, NOBODY, '')['capabilities'] as object));
+  // Shared by all listeners: two ports are no second helping.
+  const shared = {
+    world,
+    desk,
+    known,
+    watch: new StateWatch(world.store, world.log),
+    crowd: new Crowd(MOST_OPEN),
+    atOnce: new AtOnce(desk.limits.maxConcurrentRequests),
+  };
+  return (app) => {
+    app.addHook('onSend', async (_request, reply) => {
+      void reply.headers(CORS);
+    });
+    app.addHook('onClose', async () => shared.watch[Symbol.dispose]());
+    app.options('/.well-known/jmap', preflight);
+    app.options('/jmap/*', preflight);
+    const session = withCaller(world, (caller, request, reply) => sendSession(desk, caller.session, request, reply));
+    app.get('/.well-known/jmap', session);
+    app.get('/jmap/session', session);
+    eventSourceRoute(world, shared.watch, shared.crowd, app);
+    void app.register(async (inner) => apiRoute(shared, inner));
+    void app.register(async (inner) => uploadRoutes(world, desk, inner));
+    void app.register(async (inner) => downloadRoutes(world, desk, inner));
+    webSocketRoute(shared, app);
+  };
+}
+
+const NOBODY: JmapSession = { username: '', accounts: new Map(), credential: '' };
+
+const preflight = (_request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.code(204).send();
+
+/** The origin that the client came to: the session's URLs work from where it is. */
+export function originOf({ protocol, host }: FastifyRequest): string {
+  return `${protocol}://${host}`;
+}
+
+async function sendSession(
+  desk: JmapDesk,
+  session: JmapSession,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return reply
+    .header('cache-control', 'no-cache, no-store, must-revalidate')
+    .type('application/json')
+    .send(JSON.stringify(sessionObject(desk, session, originOf(request))));
+}

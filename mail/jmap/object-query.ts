@@ -14,7 +14,7 @@ import {
 } from './arguments.ts';
 import { MethodError } from './errors.ts';
 import { MOST_IN_QUERY } from './limits.ts';
-import type { Access, Call } from './method.ts';
+import type { Call } from './method.ts';
 
 /** How a type of few objects is searched: all of them are in memory. RFC 8620 5.5. */
 export interface Searching<T> {
@@ -148,7 +148,7 @@ export function readQueryChanges(call: Call, args: Record<string, unknown>) {
     upToId: nullable(id),
     calculateTotal: optional(bool, false),
   })(args, '');
-  return { ...read, access: read.accountId as Access, accountId: args['accountId'] as string };
+  return { ...read, access: read.accountId, accountId: args['accountId'] as string };
 }
 
 export type QueryChanges = ReturnType<typeof readQueryChanges>;

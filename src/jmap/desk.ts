@@ -5,7 +5,17 @@ import type { World } from '../operations/world.ts';
 import { senderOf } from '../sending/allowance.ts';
 
 /** What the methods of JMAP need, out of the world of this box. */
-export function jmapDesk({ store, secrets, settings, clock, log, metrics, policy, hold, queueChanged }: World): JmapDesk {
+export function jmapDesk({
+  store,
+  secrets,
+  settings,
+  clock,
+  log,
+  metrics,
+  policy,
+  hold,
+  queueChanged,
+}: World): JmapDesk {
   return {
     store,
     clock,

@@ -2,6 +2,7 @@ import { deliver } from './delivery/deliver.ts';
 import { cancelSubmission, submitEmail } from './delivery/email-submission.ts';
 import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
+import { sendVacationAnswer } from './delivery/vacation-answer.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
@@ -21,6 +22,7 @@ import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
+import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -45,6 +47,7 @@ export function mailParts(): ThreadParts {
       copyEntries,
       createMailbox,
       deliver,
+      dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -58,7 +61,9 @@ export function mailParts(): ThreadParts {
       indexJournal,
       forgetTlsResults,
       forgetUploads,
+      forgetVacationAnswers,
       keepStsPolicy,
+      keepVacation,
       putOff,
       releaseWaiting,
       removeAppPassword,
@@ -71,6 +76,7 @@ export function mailParts(): ThreadParts {
       replayNotice,
       replayNotices,
       sendScheduled,
+      sendVacationAnswer,
       setOutboundRoute,
       setPassword,
       setQuota,

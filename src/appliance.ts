@@ -12,6 +12,7 @@ import { startImap } from '../mail/imap/server.ts';
 import { StoreBackend } from '../mail/imap/store-backend.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
+import { VacationResponder } from '../mail/jobs/vacation-responder.ts';
 import type { Log } from '../mail/log.ts';
 import { createLogins, type LoginDesk } from '../mail/login/logins.ts';
 import { Throttle } from '../mail/login/throttle.ts';
@@ -143,6 +144,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
       queued: () => inside.queue.changed(),
     }),
   );
+  stack.use(openVacation(inside));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(
@@ -319,6 +321,22 @@ function openHttp({ settings, store, tls, failing, metrics, log, clock }: Inside
     log,
     trusted: (ip) => inNetworks(ip, settings.trustProxy),
     doors: httpDoors(world),
+  });
+}
+
+/** Answers for people who are away. */
+function openVacation({ store, settings, secrets, queue, hold, clock, log }: Inside): VacationResponder {
+  return new VacationResponder({
+    store,
+    hostname: settings.hostname,
+    clock,
+    log,
+    forwardKey: secrets.subkey('forwarding'),
+    hold,
+    senderOf: (account) => senderOf(store, settings, account),
+    policy: allowAll,
+    traceId,
+    queued: () => queue.changed(),
   });
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../store/tidy.ts';
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
+import { forgetVacationAnswers } from '../store/vacation.ts';
 
 /** What a listener that is off can have waiting. */
 const MOST_NOTICES = 100_000;
@@ -106,7 +107,7 @@ export class Housekeeping implements AsyncDisposable {
       !this.#closing &&
       (await this.#store.writeSlice(forgetSubmissions, { before: this.#clock() - KEEP_SUBMISSIONS_MS }))
     );
-    for (const forget of [forgetStsPolicies, forgetTlsResults])
+    for (const forget of [forgetStsPolicies, forgetTlsResults, forgetVacationAnswers])
       while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
   }
 

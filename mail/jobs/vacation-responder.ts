@@ -1,14 +1,9 @@
-import { destinations } from '../delivery/destinations.ts';
-import type { Policy } from '../delivery/policy.ts';
-import type { Submission } from '../delivery/submit.ts';
+import { type AutomaticDesk, automaticMail } from '../delivery/automatic-mail.ts';
 import { sendVacationAnswer } from '../delivery/vacation-answer.ts';
 import type { Log } from '../log.ts';
-import { type Address, addressKey, formatAddress, needsUtf8, parseAddress } from '../message/address.ts';
+import { type Address, addressKey, parseAddress } from '../message/address.ts';
 import { unanswerable } from '../message/answerable.ts';
 import { type Field, firstField, readFields } from '../message/header.ts';
-import { indexMessage } from '../message/indexer.ts';
-import type { Allowance } from '../store/allowance.ts';
-import type { Budget } from '../store/budget.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import { identitiesOf } from '../store/identity.ts';
 import type { MailStore } from '../store/store.ts';
@@ -27,19 +22,9 @@ const TOGETHER = 50;
 /** More of a header is not looked at. */
 const MOST_HEADER = 256 * 1024;
 
-export interface VacationOptions {
-  store: MailStore;
-  /** Our own name. */
-  hostname: string;
-  clock: () => number;
+export interface VacationOptions extends AutomaticDesk {
+  readonly store: MailStore;
   log: Log;
-  /** Of the box, for what is forwarded. */
-  forwardKey: Buffer;
-  /** Why mail for elsewhere may not go out now; null lets it go. */
-  hold: string | null;
-  /** For whom an account sends, and how much that may be. */
-  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null; budgets?: readonly Budget[] }>;
-  policy: Policy;
   traceId: () => string;
   /** Something was queued. */
   queued: () => void;
@@ -114,57 +99,25 @@ export class VacationResponder implements AsyncDisposable {
 
   /** False: there is no way to who wrote, or the gate stopped it; the job is still there. */
   async #answer({ job, own, sender, fields, vacation }: Answerable): Promise<boolean> {
-    const { store, clock, hostname, forwardKey: key, queued, traceId } = this.#options;
+    const { store, clock, queued, traceId } = this.#options;
     const { account } = job;
     const { identities } = await store.read(identitiesOf, { account });
     const name = identities.find((one) => one.email === job.address)?.name ?? '';
     const trace = traceId();
-    const now = clock();
-    const data = composeVacation({ from: { name, address: own }, to: sender, fields, vacation, now, id: trace });
-    const head = readFields(data.toString('latin1'));
-    const way = { sender: undefined, fields: head, key, now, hostname, authors: [own.domain] };
-    const { unreachable, ...where } = await destinations(store, [sender], way);
+    const bytes = composeVacation({
+      from: { name, address: own },
+      to: sender,
+      fields,
+      vacation,
+      now: clock(),
+      id: trace,
+    });
+    const what = { account, author: own, to: [sender], trace, bytes, spares: true };
+    const { mail, unreachable } = await automaticMail(this.#options, what);
     if (unreachable.length > 0) return false;
-    const mail = { ...(await this.#mail({ account, own, sender, trace }, data)), ...where };
     const done = await store.write(sendVacationAnswer, { id: job.id, account, key: addressKey(sender), mail });
     if (done.kind === 'sent' && done.queued) queued();
     return done.kind === 'sent' || done.kind === 'over';
-  }
-
-  /** RFC 3834 3.3: the null reverse-path, so that nothing comes back. */
-  async #mail(
-    { account, own, sender, trace }: { account: number; own: Address; sender: Address; trace: string },
-    bytes: Buffer,
-  ): Promise<Submission> {
-    const { hold, policy, senderOf } = this.#options;
-    const data = Uint8Array.from(bytes);
-    const index = indexMessage(data);
-    const { budgets = [], ...whose } = await senderOf(account);
-    const recipients = [formatAddress(sender)];
-    return {
-      ...whose,
-      trace,
-      account,
-      budgets,
-      sender: '',
-      smtputf8: needsUtf8(sender) || needsUtf8(own),
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [own.domain],
-      authors: [own],
-      as: { kind: 'account', account },
-      spares: true,
-      guard: null,
-      verdict: await policy({ ...whose, account, credential: null, sender: '', recipients, size: index.size }),
-      sendAt: null,
-      hold,
-      index,
-      data,
-      file: null,
-      here: [],
-      elsewhere: [],
-    };
   }
 
   #later(): NodeJS.Timeout {

@@ -4,6 +4,9 @@ import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { sendVacationAnswer } from './delivery/vacation-answer.ts';
 import { imapSearch } from './imap/search/query.ts';
+import { emailResultChanges } from './jmap/query/email-result-changes.ts';
+import { emailResults } from './jmap/query/email-results.ts';
+import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
@@ -12,9 +15,12 @@ import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
+import { changeEmails, copyEmail, destroyEmails, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
+import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
+import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
@@ -23,10 +29,13 @@ import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
+import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
-import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
+import { threadChanges, threadEmails } from './store/thread.ts';
+import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
+import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -37,16 +46,22 @@ export function mailParts(): ThreadParts {
       addAppPassword,
       addDomain,
       addIdentity,
+      addPushSubscription,
       addSuppression,
-      alignIdentities,
       addUpload,
+      alignIdentities,
       appendMessage,
       beginAttempts,
       cancelSubmission,
+      changeEmails,
       changeIdentity,
+      changeMailbox,
+      copyEmail,
       copyEntries,
       createMailbox,
       deliver,
+      destroyEmails,
+      destroyMailbox,
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
@@ -58,18 +73,23 @@ export function mailParts(): ThreadParts {
       forgetNotices,
       forgetStsPolicies,
       forgetSubmissions,
-      indexJournal,
       forgetTlsResults,
+      forgetTombstones,
       forgetUploads,
       forgetVacationAnswers,
+      indexJournal,
       keepStsPolicy,
+      keepThreadCounts,
       keepVacation,
+      placeEmail,
+      plantMailbox,
       putOff,
       releaseWaiting,
       removeAppPassword,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
+      removePushSubscription,
       removeSubmission,
       removeSuppression,
       renameMailbox,
@@ -89,10 +109,25 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [findTraces, imapSearch, listQueue, queueDepth, submissionFacts, submissionsOf],
+    queries: [
+      countThreads,
+      emailChanges,
+      emailResultChanges,
+      emailResults,
+      emailSnippets,
+      findTraces,
+      imapSearch,
+      listQueue,
+      queueDepth,
+      submissionFacts,
+      submissionsOf,
+      threadChanges,
+      threadEmails,
+    ],
     migrations: mailMigrations(),
   };
 }

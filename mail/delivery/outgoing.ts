@@ -1,4 +1,4 @@
-import type { MessageIndex } from '../message/index-types.ts';
+import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
 import { addBlob } from '../store/blob.ts';
 import type { Stamp, Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
@@ -40,7 +40,8 @@ export interface Outgoing {
   hold: string | null;
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
-  index: MessageIndex;
+  /** The whole index where somebody on this box gets it: recipients of `here`, or `copyFor`. */
+  index: MessageFacts | MessageIndex;
   /** What its sender is told of recipients on this box, in the same commit. */
   report?: Outgoing;
 }
@@ -63,8 +64,10 @@ export interface Sent {
 export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sent> {
   const blob = await addBlob(tx, newBlob(mail));
   await noteSubmitted(tx, mail, stamp);
-  for (const delivery of mail.here) await receive(tx, mail, delivery, blob, stamp);
-  if (typeof mail.copyFor === 'number') await fileCopy(tx, mail.copyFor, { ...mail, blob }, stamp);
+  for (const delivery of mail.here)
+    await receive(tx, { ...mail, index: wholeIndex(mail.index) }, delivery, blob, stamp);
+  if (typeof mail.copyFor === 'number')
+    await fileCopy(tx, mail.copyFor, { blob, index: wholeIndex(mail.index) }, stamp);
   if (mail.report !== undefined) await tell(tx, mail, mail.report, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);

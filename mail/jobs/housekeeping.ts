@@ -11,9 +11,11 @@ import {
   emptyGoneMailbox,
   forgetExpunged,
   forgetHistory,
+  forgetTombstones,
   goneMailboxes,
   KEEP_EXPUNGED_MS,
   KEEP_HISTORY_MS,
+  KEEP_TOMBSTONES_MS,
 } from '../store/tidy.ts';
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
@@ -106,6 +108,10 @@ export class Housekeeping implements AsyncDisposable {
     while (
       !this.#closing &&
       (await this.#store.writeSlice(forgetSubmissions, { before: this.#clock() - KEEP_SUBMISSIONS_MS }))
+    );
+    while (
+      !this.#closing &&
+      (await this.#store.writeSlice(forgetTombstones, { before: this.#clock() - KEEP_TOMBSTONES_MS }))
     );
     for (const forget of [forgetStsPolicies, forgetTlsResults, forgetVacationAnswers])
       while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));

@@ -4,9 +4,11 @@ import { type Accepted, deliver } from '../delivery/deliver.ts';
 import { type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
 import { addressKey, formatAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { MessageIndexer } from '../message/indexer.ts';
 import type { MailStore } from '../store/store.ts';
 import { type CrossingBlob, IncomingMessage, type Planned } from './incoming-message.ts';
-import type { MessageSink, Refusal } from './needs.ts';
+import type { IntakeDesk } from './intake-desk.ts';
+import type { Envelope, MessageSink, Refusal } from './needs.ts';
 import { refuse } from './refusal.ts';
 
 const CHUNK = 64 * 1024;
@@ -14,8 +16,12 @@ const CHUNK = 64 * 1024;
 const MOST_PLANS = 5;
 
 /** From the world, to mailboxes of this box, and on from there. */
-export class ArrivingMessage extends IncomingMessage implements MessageSink {
+export class ArrivingMessage extends IncomingMessage<MessageIndex> implements MessageSink {
   #authentication: Authentication | undefined;
+
+  constructor(intake: IntakeDesk, envelope: Envelope) {
+    super(intake, envelope, new MessageIndexer());
+  }
 
   write(chunk: Buffer): Promise<void> | undefined {
     return this.keep(chunk);

@@ -5,7 +5,9 @@ import { type Outgoing, type Submission, submit, type Submitted } from '../deliv
 import type { Login } from '../login/types.ts';
 import { formatAddress } from '../message/address.ts';
 import { successReport } from '../message/bounce.ts';
-import type { MessageIndex } from '../message/index-types.ts';
+import { FactsReader } from '../message/facts.ts';
+import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
+import { MessageIndexer } from '../message/indexer.ts';
 import { pausedText } from './answer.ts';
 import { type CrossingBlob, IncomingMessage, isForwarded, type Planned } from './incoming-message.ts';
 import type { IntakeDesk } from './intake-desk.ts';
@@ -15,12 +17,13 @@ import { refuse } from './refusal.ts';
 import { traceId } from './trace-id.ts';
 
 /** From somebody who logged in, to anybody. */
-export class SubmittedMessage extends IncomingMessage implements MessageSink {
+export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageIndex> implements MessageSink {
   readonly #login: Login;
   readonly #header: SubmissionHeader;
 
   constructor(intake: IntakeDesk, envelope: Envelope, login: Login) {
-    super(intake, envelope);
+    const passes = envelope.recipients.every(({ route: where }) => where.kind === 'elsewhere');
+    super(intake, envelope, passes ? new FactsReader() : new MessageIndexer());
     this.#login = login;
     this.#header = new SubmissionHeader({
       now: intake.options.clock(),
@@ -56,7 +59,7 @@ export class SubmittedMessage extends IncomingMessage implements MessageSink {
     return plan;
   }
 
-  async #submit(plan: Planned, blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
+  async #submit(plan: Planned, blob: CrossingBlob, index: MessageFacts): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
     const { store, hold, policy = allowAll } = this.intake.options;
     const { account } = this.#login;
@@ -101,7 +104,7 @@ export class SubmittedMessage extends IncomingMessage implements MessageSink {
   }
 
   /** To who asked to be told of success; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
-  async #report(blob: CrossingBlob, index: MessageIndex): Promise<Outgoing | undefined> {
+  async #report(blob: CrossingBlob, index: MessageFacts): Promise<Outgoing | undefined> {
     const { sender: to, recipients, envid } = this.envelope;
     const about = recipients.filter(({ dsn, route: where }) => dsn.notify?.includes('SUCCESS') && isOurs(where));
     if (to === undefined || about.length === 0) return undefined;
@@ -111,7 +114,7 @@ export class SubmittedMessage extends IncomingMessage implements MessageSink {
       to,
       now: clock(),
       ...(envid !== undefined && { envelopeId: envid }),
-      originalHeader: (await this.firstOctets(blob)).subarray(0, index.headerLength),
+      originalHeader: (await this.firstOctets(blob)).subarray(0, wholeIndex(index).headerLength),
       recipients: about.map(({ address, dsn, route: where }) => ({
         address,
         expanded: isForwarded(where),

@@ -102,11 +102,20 @@ const fallbackRows = query(
     ),
 );
 
+interface SubmissionBlob extends Record<string, number | string | Uint8Array | null> {
+  blob: number;
+  size: number;
+  prefix: string;
+  /** All of it where that is one chunk; null: it is to be read apart. */
+  data: Uint8Array | null;
+}
+
 export const submissionBlob = query(
   'submission-blob',
-  (rx, input: { id: number }): Promise<{ blob: number; size: number; prefix: string } | undefined> =>
-    rx.get(
-      'SELECT s.blob_id AS blob, b.size, s.prefix FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.id = ?',
+  (rx, input: { id: number }): Promise<SubmissionBlob | undefined> =>
+    rx.get<SubmissionBlob>(
+      `SELECT s.blob_id AS blob, b.size, s.prefix, CASE WHEN b.file IS NULL AND b.size <= ${CHUNK} THEN b.data END AS data
+       FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.id = ?`,
       input.id,
     ),
 );
@@ -174,7 +183,8 @@ export class StoreQueue implements Queue {
     yield* authserv === undefined ? octets : withoutResultsOf(authserv, octets);
   }
 
-  async *#octets({ blob, size }: { blob: number; size: number }): AsyncIterable<Buffer> {
+  async *#octets({ blob, size, data }: SubmissionBlob): AsyncIterable<Buffer> {
+    if (data !== null) return yield Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     for (let at = 0; at < size; at += CHUNK) {
       yield await this.#options.store.blob(blob, at, Math.min(CHUNK, size - at));
     }

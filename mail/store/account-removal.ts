@@ -94,5 +94,8 @@ const REST = [
   `DELETE FROM vacation_answered WHERE (account_id, key) IN
      (SELECT account_id, key FROM vacation_answered WHERE account_id = ? LIMIT ?)`,
   'DELETE FROM vacation WHERE account_id IN (SELECT account_id FROM vacation WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
+     FROM tombstone WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM type_state WHERE (account_id, type) IN (SELECT account_id, type FROM type_state WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM mailbox WHERE id IN (SELECT id FROM mailbox WHERE account_id = ? LIMIT ?)`,
 ];

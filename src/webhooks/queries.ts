@@ -1,7 +1,7 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { query, type Row } from '../../mail/store/engine/types.ts';
 
 /** A webhook for which something is due. */
-export interface DueHook {
+export interface DueHook extends Row {
   listener: number;
   organization: number;
   url: string;
@@ -19,7 +19,7 @@ const ASIDE = '(SELECT min(n.next_at) FROM notice n WHERE n.listener_id = l.id A
 export const dueHooks = query(
   'due-hooks',
   (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueHook[]> =>
-    rx.all<{ listener: number; organization: number; url: string }>(
+    rx.all<DueHook>(
       `SELECT l.id AS listener, w.organization_id AS organization, w.url ${OPEN}
        AND l.id NOT IN (SELECT value FROM json_each(?2)) AND (${HEAD} <= ?1 OR ${ASIDE} <= ?1) LIMIT ?3`,
       input.now,
@@ -41,7 +41,7 @@ export const nextNotice = query(
   },
 );
 
-export interface Target {
+export interface Target extends Row {
   listener: number;
   organization: number;
   /** Null: of the organization. */
@@ -60,17 +60,7 @@ export interface Target {
 
 /** Where a listener is; undefined when it was removed or disabled. */
 export const webhookTarget = query('webhook-target', (rx, input: { listener: number }): Promise<Target | undefined> =>
-  rx.get<{
-    listener: number;
-    organization: number;
-    account: number | null;
-    project: number | null;
-    address: string;
-    url: string;
-    secret: Uint8Array;
-    failingSince: number | null;
-    toldDeadAt: number | null;
-  }>(
+  rx.get<Target>(
     `SELECT w.listener_id AS listener, w.organization_id AS organization, w.account_id AS account,
          w.project_id AS project, coalesce(a.address, '') AS address, w.url, w.secret,
          w.failing_since AS failingSince, w.told_dead_at AS toldDeadAt ${OPEN} AND l.id = ?`,
@@ -78,7 +68,7 @@ export const webhookTarget = query('webhook-target', (rx, input: { listener: num
   ),
 );
 
-export interface DeliveryLine extends Record<string, string | number | null> {
+export interface DeliveryLine extends Row {
   id: number;
   notice: number;
   event: string;
@@ -117,16 +107,18 @@ export const ownersOf = query('owners-of', async (rx, input: { organization: num
   return rows.map((row) => row.email);
 });
 
+export interface Attempt extends Row {
+  outcome: string;
+  status: number | null;
+  problem: string | null;
+  durationMs: number;
+}
+
 /** The newest attempt at a notice. */
-export const attemptOf = query(
-  'attempt-of',
-  (
-    rx,
-    input: { notice: number },
-  ): Promise<{ outcome: string; status: number | null; problem: string | null; durationMs: number } | undefined> =>
-    rx.get<{ outcome: string; status: number | null; problem: string | null; durationMs: number }>(
-      `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
+export const attemptOf = query('attempt-of', (rx, input: { notice: number }): Promise<Attempt | undefined> =>
+  rx.get<Attempt>(
+    `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
        WHERE notice_id = ? ORDER BY id DESC LIMIT 1`,
-      input.notice,
-    ),
+    input.notice,
+  ),
 );

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely } from '../support/submission.ts';
+import { freely, outgoing } from '../support/submission.ts';
 import { formatAddress } from '../../mail/message/address.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import { composeReports } from '../../mail/relay/bounce.ts';
@@ -110,29 +109,13 @@ test('of 10,000 spoofed mails none makes us write to who is named as the sender'
 
 /** A message to nobody elsewhere; answers the sender that the copy leaves under. */
 async function sentBy(sender: string, to = 'nobody@fails.example'): Promise<string> {
-  const data = Uint8Array.from(Buffer.from('Subject: hello\r\n\r\nhello\r\n'));
-  const done = await box.store.write(
-    submit,
-    freely({
-      trace: `sent-${++made}`,
-      account: null,
-      tenant: 1,
-      sender,
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [],
-      here: [],
-      elsewhere: [{ recipient: to, domain: theAddress(to).domain, notify: '', orcpt: '' }],
-      hold: null,
-      data,
-      file: null,
-      index: indexMessage(data),
-    }),
-  );
+  const mail = outgoing('Subject: hello\r\n\r\nhello\r\n', [to], { trace: `sent-${++made}`, sender });
+  const done = await box.store.write(submit, freely(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = sender === '' ? undefined : await returnPath(box.store, BOX_KEY, { id, sender: theAddress(sender) });
+  const path =
+    sender === ''
+      ? undefined
+      : await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(sender) });
   return path === undefined ? '' : formatAddress(path);
 }
 

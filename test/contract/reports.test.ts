@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely } from '../support/submission.ts';
+import { freely, outgoing } from '../support/submission.ts';
 import { Housekeeping } from '../../mail/jobs/housekeeping.ts';
 import { quiet } from '../../mail/log.ts';
 import { formatAddress } from '../../mail/message/address.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
@@ -77,29 +76,11 @@ async function sent(
   to = YOU,
   by: number | null = account,
 ): Promise<{ id: number; sender: string }> {
-  const data = Uint8Array.from(Buffer.from(`From: ${from}\r\n\r\nhello\r\n`));
-  const done = await box.store.write(
-    submit,
-    freely({
-      trace: 'message',
-      account: by,
-      tenant: 1,
-      sender: from,
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: ['box.test'],
-      here: [],
-      elsewhere: [{ recipient: to, domain: theAddress(to).domain, notify: '', orcpt: '' }],
-      hold: null,
-      data,
-      file: null,
-      index: indexMessage(data),
-    }),
-  );
+  const about = { trace: 'message', account: by, sender: from, signAs: ['box.test'] };
+  const mail = outgoing(`From: ${from}\r\n\r\nhello\r\n`, [to], about);
+  const done = await box.store.write(submit, freely(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = await returnPath(box.store, BOX_KEY, { id, sender: theAddress(from) });
+  const path = await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(from) });
   return { id, sender: path === undefined ? '' : formatAddress(path) };
 }
 
@@ -183,7 +164,7 @@ describe('the sender of a copy', () => {
 
   test('is left as it is elsewhere: a domain of others, one that is only claimed, one whose records are wrong, a forward', async () => {
     const path = async (from: string): Promise<string> => {
-      const tagged = await returnPath(box.store, BOX_KEY, { id: 1, sender: theAddress(from) });
+      const tagged = await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id: 1, sender: theAddress(from) });
       return tagged === undefined ? '' : formatAddress(tagged);
     };
     await box.store.write(addDomain, { tenant: 1, name: 'claimed.test', verified: false });
@@ -192,7 +173,7 @@ describe('the sender of a copy', () => {
     const srs = 'SRS0=aaaaaaaaaa=ab=x.example=joe@box.test';
     const all = ['me@other.test', 'me@claimed.test', 'me@wrong.test', srs];
     expect(await Promise.all(all.map(path))).toEqual(all);
-    expect(await returnPath(box.store, BOX_KEY, { id: 1, sender: undefined })).toBeUndefined();
+    expect(await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id: 1, sender: undefined })).toBeUndefined();
   });
 });
 

@@ -5,13 +5,13 @@ import { listWaiting, releaseWaiting, schedule } from '../../mail/delivery/sched
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { Scheduler } from '../../mail/jobs/scheduler.ts';
 import { quiet } from '../../mail/log.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { queueOfTrace } from '../../mail/store/queue.ts';
 import { addSuppression } from '../../mail/store/suppression.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import { outgoing } from '../support/submission.ts';
 
 const MINUTE = 60_000;
 
@@ -70,25 +70,10 @@ async function later(trace: string, to: string[], size = 10): Promise<void> {
   const writer = box.store.files.create();
   await writer.write(data);
   const blob = await writer.finish();
-  const mail: Outgoing = {
-    trace,
-    account: null,
-    tenant: 1,
-    sender: 'me@box.test',
-    smtputf8: false,
-    eightBit: false,
-    ret: '',
-    envid: '',
-    signAs: ['box.test'],
-    here: [],
-    local: to.filter((one) => one.endsWith('@box.test')),
-    elsewhere: to
-      .filter((one) => !one.endsWith('@box.test'))
-      .map((recipient) => ({ recipient, domain: recipient.split('@')[1] ?? '', notify: '', orcpt: '' })),
-    hold: null,
-    ...('data' in blob ? { data: blob.data, file: null } : { data: null, file: blob }),
-    index: indexMessage(data),
-  };
+  const local = to.filter((one) => one.endsWith('@box.test'));
+  const elsewhere = to.filter((one) => !one.endsWith('@box.test'));
+  const kept = 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
+  const mail = outgoing(data, elsewhere, { trace, signAs: ['box.test'], local, ...kept });
   await box.store.write(keep, { mail, until: box.clock.now + MINUTE });
   if ('file' in blob) box.store.files.settled(blob.file);
 }

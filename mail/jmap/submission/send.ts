@@ -6,6 +6,7 @@ import { type Address, formatAddress, needsUtf8 } from '../../message/address.ts
 import { parseAuthors } from '../../message/authors.ts';
 import { successReport } from '../../message/bounce.ts';
 import { readFields } from '../../message/header.ts';
+import type { MessageIndex } from '../../message/index-types.ts';
 import type { StoredIdentity } from '../../store/identity.ts';
 import type { EmailToSend } from '../../store/jmap-submission.ts';
 import type { Access, JmapDesk } from '../method.ts';
@@ -164,7 +165,7 @@ async function submission(
     hold: desk.hold,
     index,
   };
-  const report = await successOf(desk, envelope, mail);
+  const report = await successOf(desk, envelope, mail, index);
   return report === undefined ? mail : { ...mail, report };
 }
 
@@ -172,20 +173,21 @@ async function submission(
 async function successOf(
   { store, hostname, clock, hold, traceId }: JmapDesk,
   { sender: to, recipients, asked }: Envelope,
-  { local = [], data, file, index }: Submission,
+  { local = [], data, file }: Submission,
+  { headerLength }: MessageIndex,
 ): Promise<Outgoing | undefined> {
   const about = recipients.filter(
     ({ address, notify }) => notify.includes('SUCCESS') && local.includes(formatAddress(address)),
   );
   // Of what waits for its time nobody knows yet who will have it.
   if (to === undefined || about.length === 0 || asked.sendAt !== null) return undefined;
-  const head = file === null ? Buffer.from(data ?? []) : await store.files.read(file.file, 0, index.headerLength);
+  const head = file === null ? Buffer.from(data ?? []) : await store.files.read(file.file, 0, headerLength);
   const bytes = successReport({
     hostname,
     to,
     now: clock(),
     ...(asked.envid !== '' && { envelopeId: asked.envid }),
-    originalHeader: head.subarray(0, index.headerLength),
+    originalHeader: head.subarray(0, headerLength),
     recipients: about.map(({ address, orcpt }) => ({
       address,
       expanded: false,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { publicId } from '../../ids.ts';
 import { isoOf } from '../schemas.ts';
-import { EVENTS, type Entry } from './explain.ts';
+import { EVENTS, type Entry } from './entry.ts';
 import { emailsOf, type Story } from './timeline.ts';
 
 /** One thing that happened. */

@@ -229,7 +229,45 @@ describe('sending', () => {
     ]);
     expect(methodResponses).toHaveLength(2);
     expect(methodResponses[0]?.[1]).toMatchObject({ created: { a: {} }, notCreated: { b: { type: 'noRecipients' } } });
-    expect(methodResponses[1]?.[2]).toBe('c1');
+    expect(methodResponses[1]).toMatchObject(['Email/set', { updated: { [good]: null }, destroyed: null }, 'c1']);
+    const { list } = await world.call('Email/get', { ids: [good, bad], properties: ['keywords'] });
+    expect(list).toEqual([
+      { id: good, keywords: {} },
+      { id: bad, keywords: { $draft: true } },
+    ]);
+  });
+
+  test('a draft is made, sent and thrown away in one request; what is remembered stays', async () => {
+    const { accountId } = world;
+    const { list } = await world.call('Mailbox/get');
+    const drafts = (list as { id: string; role: string | null }[]).find(({ role }) => role === 'drafts')?.id ?? '';
+    const email = {
+      mailboxIds: { [drafts]: true },
+      keywords: { $draft: true },
+      from: [{ name: 'Me', email: 'me@box.test' }],
+      to: [{ name: null, email: 'x@remote.example' }],
+      bcc: [{ name: null, email: 'you@box.test' }],
+      subject: 'One request',
+      textBody: [{ partId: 't', type: 'text/plain' }],
+      bodyValues: { t: { value: 'Hello' } },
+    };
+    const { methodResponses } = await world.request([
+      ['Email/set', { accountId, create: { d: email } }, 'a'],
+      [
+        'EmailSubmission/set',
+        { accountId, create: { s: { identityId, emailId: '#d' } }, onSuccessDestroyEmail: ['#s'] },
+        'b',
+      ],
+      ['EmailSubmission/get', { accountId, ids: ['#s'] }, 'c'],
+    ]);
+    const [made, sending, gone, remembered] = methodResponses.map(([, args]) => args);
+    const { id, threadId } = (made?.['created'] as { d: { id: string; threadId: string } }).d;
+    expect(sending).toMatchObject({ created: { s: { threadId } } });
+    expect(gone).toMatchObject({ destroyed: [id] });
+    expect(remembered).toMatchObject({ list: [{ emailId: id, threadId }] });
+    const theirs = (await world.box.store.read(inboxOf, { account: other.account })).at(-1);
+    expect(theirs).toContain('Subject: One request');
+    expect(theirs).not.toMatch(/^bcc/im);
   });
 
   test('several authors have a Sender, which is the envelope’s', async () => {

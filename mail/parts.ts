@@ -11,6 +11,7 @@ import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
@@ -31,7 +32,7 @@ import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
-import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
+import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
@@ -71,6 +72,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetHistory,
       forgetNotices,
+      forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
       forgetTlsResults,
@@ -84,6 +86,7 @@ export function mailParts(): ThreadParts {
       placeEmail,
       plantMailbox,
       putOff,
+      putOffStsPolicy,
       releaseWaiting,
       removeAppPassword,
       removeIdentity,

@@ -44,7 +44,12 @@ export interface Outgoing {
   index: MessageFacts | MessageIndex;
   /** What its sender is told of recipients on this box, in the same commit. */
   report?: Outgoing;
+  /** What was asked about those, for a message that waits: its report is made when it leaves. */
+  wishes?: readonly Wish[];
 }
+
+/** What the sender asked to be told about one recipient. RFC 3461 4. */
+export type Wish = Pick<NewQueueRow, 'recipient' | 'notify' | 'orcpt'>;
 
 type Named = Pick<Outgoing, 'here' | 'local' | 'elsewhere'>;
 
@@ -68,7 +73,7 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sen
     await receive(tx, { ...mail, index: wholeIndex(mail.index) }, delivery, blob, stamp);
   if (typeof mail.copyFor === 'number')
     await fileCopy(tx, mail.copyFor, { blob, index: wholeIndex(mail.index) }, stamp);
-  if (mail.report !== undefined) await tell(tx, mail, mail.report, stamp);
+  if (mail.report !== undefined) await tellSender(tx, mail, mail.report, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
@@ -88,7 +93,12 @@ export async function noteSubmitted(
 }
 
 /** RFC 3461 5.2.6: who asked is told of success, also by a box that is both ends. */
-async function tell(tx: Write, { trace, account, tenant }: Outgoing, report: Outgoing, stamp: Stamp): Promise<void> {
+export async function tellSender(
+  tx: Write,
+  { trace, account, tenant }: Pick<Outgoing, 'trace' | 'account' | 'tenant'>,
+  report: Outgoing,
+  stamp: Stamp,
+): Promise<void> {
   const to = report.here[0]?.to ?? report.elsewhere[0]?.recipient;
   if (to === undefined) return;
   await send(tx, report, stamp);

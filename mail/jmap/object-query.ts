@@ -13,8 +13,8 @@ import {
   unsigned,
 } from './arguments.ts';
 import { MethodError } from './errors.ts';
-import { MOST_IN_QUERY } from './limits.ts';
 import type { Call } from './method.ts';
+import { answerWindow, WINDOW } from './query-window.ts';
 
 /** How a type of few objects is searched: all of them are in memory. RFC 8620 5.5. */
 export interface Searching<T> {
@@ -96,11 +96,7 @@ export function readQuery(call: Call, args: Record<string, unknown>) {
   const read = object({
     accountId: access(call),
     ...wanted,
-    position: optional(integer, 0),
-    anchor: nullable(id),
-    anchorOffset: optional(integer, 0),
-    limit: nullable(unsigned),
-    calculateTotal: optional(bool, false),
+    ...WINDOW,
   })(args, '');
   return { ...read, access: read.accountId, accountId: args['accountId'] as string };
 }
@@ -115,27 +111,7 @@ export function answerQuery<T>(
   queryState: string,
 ): Record<string, unknown> {
   const ids = searched(how, asked, all).map((one) => how.idOf(one));
-  const position = asked.anchor === null ? fromEnd(asked.position, ids.length) : anchored(asked, ids);
-  const limit = Math.min(asked.limit ?? MOST_IN_QUERY, MOST_IN_QUERY);
-  return {
-    accountId: asked.accountId,
-    queryState,
-    canCalculateChanges: true,
-    position,
-    ids: ids.slice(position, position + limit),
-    ...(asked.calculateTotal && { total: ids.length }),
-    ...((asked.limit ?? Infinity) > MOST_IN_QUERY && ids.length > position + limit && { limit }),
-  };
-}
-
-function fromEnd(position: number, total: number): number {
-  return position < 0 ? Math.max(0, total + position) : position;
-}
-
-function anchored({ anchor, anchorOffset }: Query, ids: readonly string[]): number {
-  const at = ids.indexOf(anchor ?? '');
-  if (at < 0) throw new MethodError('anchorNotFound', `${anchor} is not among the results.`);
-  return Math.max(0, at + anchorOffset);
+  return { accountId: asked.accountId, queryState, canCalculateChanges: true, ...answerWindow(asked, ids) };
 }
 
 /** Reads a /queryChanges. */
@@ -148,6 +124,7 @@ export function readQueryChanges(call: Call, args: Record<string, unknown>) {
     upToId: nullable(id),
     calculateTotal: optional(bool, false),
   })(args, '');
+  if (read.maxChanges === 0) throw new MethodError('invalidArguments', '"maxChanges" must be greater than 0.');
   return { ...read, access: read.accountId, accountId: args['accountId'] as string };
 }
 

@@ -1,6 +1,5 @@
 import type { Address } from '../message/address.ts';
 import { composeMessage } from '../message/compose-message.ts';
-import { decodeWords } from '../message/encoded-word.ts';
 import { type Field, firstField, unfold } from '../message/header.ts';
 import { htmlText } from '../message/html-text.ts';
 import { messageIds, ownId } from '../message/msg-id.ts';
@@ -18,6 +17,8 @@ export interface Answering {
   to: Address;
   /** Of the message that is answered. */
   fields: readonly Field[];
+  /** Its own, decoded. */
+  subject: string;
   vacation: Vacation;
   /** ms UTC. */
   now: number;
@@ -26,14 +27,15 @@ export interface Answering {
 }
 
 /** Writes an answer that no program answers. RFC 3834 3.1. */
-export function composeVacation({ from, to, fields, vacation, now, id }: Answering): Buffer {
+export function composeVacation({ from, to, fields, subject, vacation, now, id }: Answering): Buffer {
   const { textBody, htmlBody } = vacation;
   return composeMessage({
     from,
     to: [{ address: to }],
     cc: [],
     replyTo: [],
-    subject: subjectOf(vacation, fields),
+    // RFC 3834 3.1.5
+    subject: vacation.subject ?? `Auto: ${subject.slice(0, LONGEST_SUBJECT)}`.trim(),
     date: now,
     messageId: `<${id}@${from.address.domain}>`,
     text: textBody ?? (htmlBody === null ? DEFAULT_TEXT : htmlText(htmlBody, htmlBody.length).trim()),
@@ -41,12 +43,6 @@ export function composeVacation({ from, to, fields, vacation, now, id }: Answeri
     attachments: [],
     headers: [['Auto-Submitted', 'auto-replied'], ...threadFields(fields), ['X-Auto-Response-Suppress', 'All']],
   });
-}
-
-/** RFC 3834 3.1.5. */
-function subjectOf({ subject }: Vacation, fields: readonly Field[]): string {
-  const asked = decodeWords(unfold(firstField(fields, 'subject') ?? '')).slice(0, LONGEST_SUBJECT);
-  return subject ?? `Auto: ${asked}`.trim();
 }
 
 /** RFC 3834 3.1.4, RFC 5322 3.6.4. */

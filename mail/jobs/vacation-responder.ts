@@ -108,6 +108,7 @@ export class VacationResponder implements AsyncDisposable {
       from: { name, address: own },
       to: sender,
       fields,
+      subject: job.subject,
       vacation,
       now: clock(),
       id: trace,

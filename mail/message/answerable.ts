@@ -8,7 +8,7 @@ export type Unanswerable =
 
 /** Local parts that are nobody's: programs, lists and those who say so. */
 const PROGRAM =
-  /^(?:(?:no|do-?not|never)[-_.]?(?:reply|answer|respond).*|.*[-_.+](?:no|do-?not)-?reply|mailer-daemon|postmaster|daemon|root|nobody|uucp|listserv|majordomo|mailman|sympa|owner-.*|.*-(?:owner|request|requests|bounces?|return|confirm|errors|relay|admin)|bounces?(?:[-+=].*)?|prvs=.*|.*-bounces\+.*|notifications?|auto-?(?:reply|responder|confirm).*)$/i;
+  /^(?:(?:no|do-?not|never)[-_.]?(?:reply|answer|respond).*|.*[-_.+](?:no|do-?not)-?reply|mailer-daemon|postmaster|daemon|root|nobody|uucp|listserv|majordomo|mailman|sympa|owner-.*|.*-(?:owner|request|requests|bounces?|return|confirm|errors|relay)|bounces?(?:[-+=].*)?|prvs=.*|.*-bounces\+.*|notifications?|auto-?(?:reply|responder|confirm).*)$/i;
 
 const LIST = /^list-(?:id|post|help|unsubscribe|unsubscribe-post|subscribe|owner|archive)$/;
 

@@ -2,6 +2,7 @@ import { type Accepted, type Delivery, deliveryTrace } from '../delivery/deliver
 import { type ForwardedMail, type Kept, planForwards, returned } from '../delivery/forward.ts';
 import { routeOutward } from '../delivery/route.ts';
 import { type Address, formatAddress } from '../message/address.ts';
+import type { Field } from '../message/header.ts';
 import type { MessageFacts } from '../message/index-types.ts';
 import { REPORT_MAX } from '../message/report.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
@@ -95,6 +96,11 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
       this.abort();
       throw error;
     }
+  }
+
+  /** Of the header; none where nobody's mail goes on. */
+  protected fields(): Field[] {
+    return this.#head?.fields() ?? [];
   }
 
   /** How the message begins, for what looks at more than its index. */

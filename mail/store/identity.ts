@@ -1,8 +1,8 @@
 import { addressKey, parseAddress, withoutDetail } from '../message/address.ts';
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
 import { type ChangesAfter, LAST_ROW, type ObjectChange, type ObjectChanges } from './object-change.ts';
-import { bury, floorOf } from './tombstone.ts';
-import { bumpState, stateOf } from './type-state.ts';
+import { floorOf } from './tombstone.ts';
+import { bumpState, bury, stateOf } from './type-state.ts';
 
 /** An address as clients write it. RFC 8621 4.1.2.3. */
 export interface ClientAddress {
@@ -27,8 +27,9 @@ export interface StoredIdentity extends IdentityValues {
   own: boolean;
 }
 
-/** The most identities of one account. */
+/** The most identities of one account, and the most of its addresses that are looked at. */
 export const MOST_IDENTITIES = 200;
+const MOST_ADDRESSES = 2000;
 
 interface IdentityRow extends Record<string, string | number | null> {
   id: number;
@@ -105,14 +106,15 @@ async function drift(
     `SELECT d.key, d.kind, a.address AS written FROM address d JOIN account a ON a.id = d.account_id
      WHERE d.account_id = ? ORDER BY d.kind = 'mailbox' DESC, d.key LIMIT ?`,
     account,
-    MOST_IDENTITIES,
+    MOST_ADDRESSES,
   );
   const keys = new Set(own.map(({ key }) => key));
   const made = new Set(rows.filter((row) => row.own === 1).map((row) => row.key));
   return {
     missing: own
       .filter(({ key }) => !made.has(key))
-      .map(({ key, kind, written }) => ({ key, email: kind === 'mailbox' ? written : key })),
+      .map(({ key, kind, written }) => ({ key, email: kind === 'mailbox' ? written : key }))
+      .slice(0, Math.max(0, MOST_IDENTITIES - rows.length)),
     stale: rows.filter((row) => !formsOf(row.email).some((key) => keys.has(key))),
   };
 }
@@ -217,7 +219,7 @@ function find(tx: Write, account: number, id: number): Promise<Found | undefined
 async function remove(tx: Write, account: number, row: Found, stamp: Stamp): Promise<void> {
   const modseq = await bumpState(tx, account, 'Identity');
   await tx.run('DELETE FROM identity WHERE id = ?', row.id);
-  await bury(tx, 'Identity', { account, id: row.id, created: row.created_modseq, modseq }, stamp);
+  await bury(tx, account, 'Identity', { id: row.id, thread: null, created: row.created_modseq }, modseq, stamp);
 }
 
 /** Identities that changed after a state. */

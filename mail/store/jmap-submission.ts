@@ -2,8 +2,9 @@ import { textKey } from '../message/address.ts';
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
 import { DELETED } from './flags.ts';
 import { type ChangesAfter, LAST_ROW, type ObjectChange, type ObjectChanges } from './object-change.ts';
-import { bury, floorOf } from './tombstone.ts';
-import { bumpState, stateOf } from './type-state.ts';
+import { WAITS } from './submission-story.ts';
+import { floorOf } from './tombstone.ts';
+import { bumpState, bury, stateOf } from './type-state.ts';
 
 /** An address of an envelope with its SMTP parameters, as the client gave them. RFC 8621 7. */
 export interface EnvelopeAddress {
@@ -66,12 +67,13 @@ export async function addEmailSubmission(tx: Write, what: NewEmailSubmission): P
   for (const [nth, { email, parameters }] of what.rcptTo.entries()) {
     await tx.run(
       `INSERT INTO email_submission_recipient (submission, nth, email, key, parameters, delivered, reply)
-       VALUES (?, ?, ?, ?, ?, 'queued', '250 2.0.0 Waits in the queue')`,
+       VALUES (?, ?, ?, ?, ?, 'queued', ?)`,
       id,
       nth,
       email,
       textKey(email),
       parameters && JSON.stringify(parameters),
+      WAITS,
     );
   }
   return id;
@@ -263,5 +265,5 @@ async function forget(
   const modseq = await bumpState(tx, account, 'EmailSubmission');
   await tx.run('DELETE FROM email_submission_recipient WHERE submission = ?', id);
   await tx.run('DELETE FROM email_submission WHERE id = ?', id);
-  await bury(tx, 'EmailSubmission', { account, id, created, modseq }, stamp);
+  await bury(tx, account, 'EmailSubmission', { id, thread: null, created }, modseq, stamp);
 }

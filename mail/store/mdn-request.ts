@@ -8,6 +8,8 @@ export interface MdnRequest extends Record<string, number | string> {
   headerLength: number;
   /** Header lines of its own, before the octets; one character an octet. */
   trace: string;
+  /** Decoded. */
+  subject: string;
   /** 1: it has the keyword $mdnsent. RFC 3503 3.1 */
   told: number;
 }
@@ -16,7 +18,7 @@ export const mdnRequest = query(
   'mdn-request',
   (rx, { account, id }: { account: number; id: number }): Promise<MdnRequest | undefined> =>
     rx.get<MdnRequest>(
-      `SELECT e.blob_id AS blob, b.size, m.header_length AS headerLength, e.trace,
+      `SELECT e.blob_id AS blob, b.size, m.header_length AS headerLength, e.trace, m.subject,
          EXISTS (SELECT 1 FROM entry n LEFT JOIN keyword k ON k.account_id = ?2 AND k.lname = '$mdnsent'
            WHERE n.email_id = e.id AND (n.flags & (1 << coalesce(k.slot, 62)) <> 0
              OR instr(' ' || lower(coalesce(n.kw, '')) || ' ', ' $mdnsent ') > 0)) AS told

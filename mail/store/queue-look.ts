@@ -9,7 +9,7 @@ const MOST_SENDERS = 50;
 
 // All of a QueueRow, as in queue.ts, and its lane: statements are made of constants of their own file.
 const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
-  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.signers, s.arc, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route, q.lane_id, l.owner, l.tenant`;
 
 /** One look at what is due. */

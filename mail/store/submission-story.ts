@@ -69,6 +69,9 @@ async function apply(tx: Write, id: number, effect: Effect): Promise<boolean> {
   return changes + done.changes > 0;
 }
 
+/** What is said of a recipient until there is more to say. */
+export const WAITS = '250 2.0.0 Waits in the queue';
+
 function effectOf({ event, detail }: Told): Effect | undefined {
   const to = typeof detail['to'] === 'string' ? [detail['to']] : undefined;
   const said = (fallback: string): string => replyOf(detail, fallback);
@@ -81,6 +84,8 @@ function effectOf({ event, detail }: Told): Effect | undefined {
     }
     case 'held':
       return { ...(to && { to }), reply: `250 2.0.0 Held: ${oneLine(text(detail['because']))}` };
+    case 'released':
+      return { ...(to && { to }), reply: WAITS };
     case 'deferred':
       return to && { to, delivered: 'queued', reply: said('4.0.0') };
     case 'delivered':

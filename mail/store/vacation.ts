@@ -102,6 +102,8 @@ export interface VacationJob extends Record<string, number | string> {
   trace: string;
   blob: number;
   headerLength: number;
+  /** Decoded. */
+  subject: string;
 }
 
 /** The oldest of them, and those that are about nothing that is still there. */
@@ -109,7 +111,7 @@ export const vacationJobs = query(
   'vacation-jobs',
   async (rx, { limit }: { limit: number }): Promise<{ jobs: VacationJob[]; void: number[] }> => {
     const rows = await rx.all<{ id: number } & Record<string, string | number | null>>(
-      `SELECT j.id, j.account_id AS account, a.address, e.trace, e.blob_id AS blob, m.header_length AS headerLength
+      `SELECT j.id, j.account_id AS account, a.address, e.trace, e.blob_id AS blob, m.header_length AS headerLength, m.subject
        FROM vacation_job j LEFT JOIN account a ON a.id = j.account_id AND a.state = 1
          LEFT JOIN email e ON e.id = j.email_id AND EXISTS (SELECT 1 FROM entry n JOIN mailbox f ON f.id = n.mailbox_id
            WHERE n.email_id = e.id AND n.flags & ? = 0 AND coalesce(f.role, '') <> 'junk')

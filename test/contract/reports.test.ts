@@ -15,6 +15,7 @@ import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
 import { listen } from '../../mail/store/listener.ts';
+import { steerQueue } from '../../mail/store/queue-steering.ts';
 import { listSuppressions } from '../../mail/store/suppression.ts';
 import { arrive as arriveAt, type Arriving, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -90,6 +91,8 @@ async function delivered(id: number): Promise<void> {
   const end = { id, outcome: 'delivered', host: 'mx', ip: '', code: 250, status: '2.0.0', text: 'ok' } as const;
   await queue.finish([{ ...end, tls: '', at, nextAt: 0 }], []);
 }
+
+const cancel = (id: number) => box.store.write(steerQueue, { ids: [id], what: 'cancel', tenant: null, accounts: null });
 
 const arrive = (mail: Arriving) => arriveAt(intake, mail);
 
@@ -193,6 +196,23 @@ describe('a report to it', () => {
     await delivered(id);
     expect(await story()).toEqual(['submitted', 'failed 5.1.1', 'listed hard_bounce', 'delivered 2.0.0']);
     expect(await box.store.read(counts, undefined)).toMatchObject({ departed: 1 });
+  });
+
+  test('about a copy that was cancelled, and had left all the same, is matched too', async () => {
+    const { id, sender } = await sent();
+    await queue.begin([{ id, nextAt: box.clock.now + 1 }]);
+    await cancel(id);
+    await arrive({ to: sender, body: dsn('failed', '5.1.1') });
+    expect(await story()).toEqual(['submitted', 'cancelled', 'failed 5.1.1', 'listed hard_bounce']);
+    expect([await suppressed(), await inInbox()]).toEqual([[`${YOU} hard_bounce message 550 5.1.1 so it is`], 1]);
+  });
+
+  test('about a copy that was cancelled before any attempt is about nothing', async () => {
+    const { id, sender } = await sent();
+    await cancel(id);
+    expect((await box.store.read(counts, undefined)).departed).toBe(0);
+    await arrive({ to: sender, body: dsn('failed', '5.1.1') });
+    expect([await story(), await suppressed()]).toEqual([['submitted', 'cancelled'], []]);
   });
 
   test('in capitals, as some servers write it, is the same', async () => {

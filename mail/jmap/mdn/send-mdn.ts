@@ -2,7 +2,6 @@ import { automaticMail } from '../../delivery/automatic-mail.ts';
 import { UNREACHABLE } from '../../delivery/destinations.ts';
 import { submit } from '../../delivery/submit.ts';
 import { type Address, addressKey, parseAddress } from '../../message/address.ts';
-import { decodeWords } from '../../message/encoded-word.ts';
 import { type Field, firstField, readFields, unfold } from '../../message/header.ts';
 import { parseAddressList } from '../../message/header-addresses.ts';
 import { composeMdn, recipientField } from '../../message/mdn.ts';
@@ -64,7 +63,7 @@ async function transmit(
   const { account } = access;
   const trace = desk.traceId();
   const made = {
-    subject: values.subject ?? `Read: ${decodeWords(unfold(firstField(fields, 'subject') ?? '')).slice(0, 500)}`,
+    subject: values.subject ?? `Read: ${request.subject.slice(0, 500)}`,
     originalRecipient: unfold(firstField(fields, 'original-recipient') ?? '').slice(0, 500),
     finalRecipient: values.finalRecipient ?? recipientField(author),
     originalMessageId: originalId(fields),

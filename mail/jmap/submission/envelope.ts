@@ -5,6 +5,7 @@ import { unfold } from '../../message/header.ts';
 import { parseAddressList } from '../../message/header-addresses.ts';
 import type { EnvelopeAddress } from '../../store/jmap-submission.ts';
 import { list, mapOf, nullable, object, type Reader, text } from '../arguments.ts';
+import { textUpTo } from '../set-properties.ts';
 import { type Outcome, done, refused } from '../standard-set.ts';
 import {
   type RecipientParameters,
@@ -22,8 +23,11 @@ export interface GivenEnvelope {
   rcptTo: EnvelopeAddress[];
 }
 
+/** They are remembered, and none that is understood is longer. */
+const LONGEST_PARAMETER = 500;
+
 const parameters: Reader<EnvelopeAddress['parameters']> = (value, path) => {
-  const read = nullable(mapOf(nullable(text)))(value, path);
+  const read = nullable(mapOf(nullable(textUpTo(LONGEST_PARAMETER))))(value, path);
   return read && Object.fromEntries(read);
 };
 

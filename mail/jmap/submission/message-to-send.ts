@@ -34,17 +34,19 @@ export async function withMessage<T extends { kind: string }>(
   commit: (message: MessageToSend, octets: Octets) => Promise<T>,
 ): Promise<T> {
   const writer = store.files.create();
+  let crossing = false;
   try {
     const message = await copy(store, from, new SubmissionHeader(stamp), writer);
     const blob = await writer.finish();
+    crossing = true;
     const octets = 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
     const outcome = await commit(message, octets);
     if (outcome.kind !== 'done') writer.abort();
     else if ('file' in blob) store.files.settled(blob.file);
     return outcome;
   } catch (error) {
-    // After anything but a clear refusal the transaction may be on disk: the sweep of the next start knows.
-    if (error instanceof StoreBusy) writer.abort();
+    // Once it was handed over, the transaction may be on disk after anything but a clear refusal: the sweep knows.
+    if (!crossing || error instanceof StoreBusy) writer.abort();
     throw error;
   }
 }

@@ -261,7 +261,8 @@ describe('sending', () => {
       ['EmailSubmission/get', { accountId, ids: ['#s'] }, 'c'],
     ]);
     const [made, sending, gone, remembered] = methodResponses.map(([, args]) => args);
-    const { id, threadId } = (made?.['created'] as { d: { id: string; threadId: string } }).d;
+    const { d } = (made ?? {})['created'] as { d: { id: string; threadId: string } };
+    const { id, threadId } = d;
     expect(sending).toMatchObject({ created: { s: { threadId } } });
     expect(gone).toMatchObject({ destroyed: [id] });
     expect(remembered).toMatchObject({ list: [{ emailId: id, threadId }] });

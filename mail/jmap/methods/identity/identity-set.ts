@@ -9,6 +9,7 @@ import {
 } from '../../identity/identity-object.ts';
 import { jmapId, jmapRow } from '../../ids.ts';
 import type { JmapDesk, Method } from '../../method.ts';
+import { refusing } from '../../set-refusal.ts';
 import { readPatched, readProperties } from '../../set-properties.ts';
 import { done, type Outcome, readSet, refused, runSet, type Setter } from '../../standard-set.ts';
 import { formatState } from '../../state.ts';
@@ -19,7 +20,7 @@ export const identitySet: Method = {
   capability: SUBMISSION,
   run(call, args) {
     const asked = readSet(call, args, {});
-    return runSet(call, asked, setter(call.desk, asked.access.account));
+    return runSet(call, asked, refusing(setter(call.desk, asked.access.account)));
   },
 };
 

@@ -8,6 +8,7 @@ import { jmapId, jmapRow } from '../../ids.ts';
 import { MDN_VALUES } from '../../mdn/mdn-object.ts';
 import { sendMdn } from '../../mdn/send-mdn.ts';
 import type { Call, Method } from '../../method.ts';
+import { refusable } from '../../set-refusal.ts';
 import { readProperties } from '../../set-properties.ts';
 
 /** MDN/send. RFC 9007 2.1. */
@@ -40,7 +41,7 @@ export const mdnSend: Method = {
       else {
         const email = jmapRow('email', account, emailId);
         const what = { access: asked.accountId, identity, email, values: read.value };
-        const outcome = await sendMdn(call.desk, what);
+        const outcome = await refusable(() => sendMdn(call.desk, what));
         if (outcome.kind === 'refused') notSent.set(name, outcome.error);
         else {
           sent.set(name, outcome.value);

@@ -6,6 +6,7 @@ import { realId } from '../../created.ts';
 import { alignedIdentities } from '../../identity/identity-object.ts';
 import { jmapId, jmapRow } from '../../ids.ts';
 import type { Access, Call, Method } from '../../method.ts';
+import { refusing } from '../../set-refusal.ts';
 import { readProperties } from '../../set-properties.ts';
 import { done, type Outcome, readSet, refused, runSet, type Setter } from '../../standard-set.ts';
 import { formatState } from '../../state.ts';
@@ -24,7 +25,7 @@ export const submissionSet: Method = {
       onSuccessDestroyEmail: nullable(list(idOrCreation)),
     });
     const after = new OnSuccess();
-    const answer = await runSet(call, asked, setter(call, asked.access, after));
+    const answer = await runSet(call, asked, refusing(setter(call, asked.access, after)));
     const next = after.emailSet(call, asked);
     if (next !== undefined) call.follow('Email/set', { accountId: asked.accountId, ...next });
     return answer;

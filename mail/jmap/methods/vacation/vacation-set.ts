@@ -1,6 +1,7 @@
 import { keepVacation, vacationOf } from '../../../store/vacation.ts';
 import { VACATION } from '../../capabilities.ts';
 import type { JmapDesk, Method } from '../../method.ts';
+import { refusing } from '../../set-refusal.ts';
 import { readPatched } from '../../set-properties.ts';
 import { done, type Outcome, readSet, refused, runSet, type Setter } from '../../standard-set.ts';
 import { formatState } from '../../state.ts';
@@ -12,7 +13,7 @@ export const vacationSet: Method = {
   capability: VACATION,
   run(call, args) {
     const asked = readSet(call, args, {});
-    return runSet(call, asked, setter(call.desk, asked.access.account));
+    return runSet(call, asked, refusing(setter(call.desk, asked.access.account)));
   },
 };
 

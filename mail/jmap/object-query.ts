@@ -1,17 +1,5 @@
 import { access } from './access.ts';
-import {
-  bool,
-  id,
-  integer,
-  list,
-  nullable,
-  object,
-  oneOf,
-  optional,
-  plainObject,
-  text,
-  unsigned,
-} from './arguments.ts';
+import { bool, id, list, nullable, object, oneOf, optional, plainObject, text, unsigned } from './arguments.ts';
 import { MethodError } from './errors.ts';
 import type { Call } from './method.ts';
 import { answerWindow, WINDOW } from './query-window.ts';

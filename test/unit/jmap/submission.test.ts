@@ -4,6 +4,7 @@ import { jmapId } from '../../../mail/jmap/ids.ts';
 import type { JmapDesk } from '../../../mail/jmap/method.ts';
 import { quiet } from '../../../mail/log.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
+import { traceId } from '../../../mail/receiver/trace-id.ts';
 import { StoreQueue } from '../../../mail/relay/store-queue.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { appendMessage, storeFlags } from '../../../mail/store/entry-commands.ts';
@@ -31,6 +32,7 @@ beforeAll(async () => {
     hostname: 'mail.box.test',
     clock: () => box.clock.now,
     log: quiet,
+    traceId,
     forwardKey: Buffer.alloc(32, 3),
     hold: null,
     queued: () => woken++,

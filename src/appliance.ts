@@ -11,6 +11,7 @@ import { openDns, openHttp, openImap, openReceiver } from './start/doors.ts';
 import { furnish } from './start/inside.ts';
 import { type Listeners, portsOf } from './start/ports.ts';
 import { openRelay } from './start/relay.ts';
+import { openVacation } from './start/vacation.ts';
 import type { Surroundings } from './start/surroundings.ts';
 import { worldOf } from './start/world.ts';
 import { version } from './version.ts';
@@ -55,7 +56,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
-
+  stack.use(openVacation(inside, world));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import { askServer } from '../src/control/client.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { ingest } from './lib/ingest-load.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { cpuMs, memoryKib } from './lib/process.ts';
@@ -100,13 +100,6 @@ function listen(on: number): Promise<Server> {
     socket.on('close', () => connections--);
   });
   return new Promise((resolve) => server.listen(on, '127.0.0.1', () => resolve(server)));
-}
-
-async function freePort(): Promise<number> {
-  const server = await listen(0);
-  const { port: free } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return free;
 }
 
 async function until(done: () => boolean): Promise<void> {

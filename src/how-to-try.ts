@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
-import type { Listeners } from './appliance.ts';
+import type { Listeners } from './start/ports.ts';
 import type { Seeded } from './seed.ts';
 
 interface Facts {

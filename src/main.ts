@@ -1,9 +1,10 @@
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { type Appliance, CannotStart, startAppliance } from './appliance.ts';
+import { type Appliance, startAppliance } from './appliance.ts';
 import { howToTry } from './how-to-try.ts';
 import { openLog } from './log.ts';
 import { openMetrics } from './metrics.ts';
+import { CannotStart } from './start/surroundings.ts';
 
 /** Time to say "later" to who waits, before a store that cannot be trusted takes the process with it. */
 const LAST_WORDS_MS = 500;

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { postfixControl, writePostfix } from '../../test/support/postfix.ts';
 import type { Subject } from './mailstead.ts';
 
 const SMTP = 3525;
@@ -20,9 +21,9 @@ export async function startPeer(users: number): Promise<Subject> {
   chmodSync(dir, 0o755);
   const names = Array.from({ length: users }, (_, i) => `sd${i + 1}`);
   writeDovecot(dir, names);
-  writePostfix(dir);
+  layPostfix(dir);
   const dovecot = spawn('/usr/sbin/dovecot', ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'inherit' });
-  run('/usr/sbin/postfix', ['-c', join(dir, 'postfix'), 'start']);
+  run(...postfixControl(dir, 'start'));
   await sleep(2000);
   const master = Number(readFileSync(join(dir, 'spool/pid/master.pid'), 'utf8').trim());
   return {
@@ -35,7 +36,7 @@ export async function startPeer(users: number): Promise<Subject> {
     domain: DOMAIN,
     password: PASSWORD,
     async stop() {
-      spawnSync('/usr/sbin/postfix', ['-c', join(dir, 'postfix'), 'stop'], { stdio: 'ignore' });
+      spawnSync(...postfixControl(dir, 'stop'), { stdio: 'ignore' });
       const ended = new Promise((resolve) => dovecot.once('exit', resolve));
       dovecot.kill('SIGTERM');
       await ended;
@@ -102,25 +103,11 @@ namespace inbox {
   );
 }
 
-function writePostfix(dir: string): void {
-  for (const name of ['postfix', 'spool', 'data', 'log']) mkdirSync(join(dir, name));
-  run('chown', ['postfix', join(dir, 'data')]);
-  writeFileSync(
-    join(dir, 'postfix/main.cf'),
-    `compatibility_level = 3.6
-queue_directory = ${dir}/spool
-data_directory = ${dir}/data
-mail_owner = postfix
-setgid_group = postdrop
-maillog_file_prefixes = ${dir}
-maillog_file = ${dir}/log/maillog
-inet_interfaces = 127.0.0.1
-inet_protocols = ipv4
-myhostname = mx.${DOMAIN}
-mydestination =
-mynetworks = 127.0.0.0/8
-alias_maps =
-local_recipient_maps =
+function layPostfix(dir: string): void {
+  writePostfix({
+    dir,
+    hostname: `mx.${DOMAIN}`,
+    settings: `mynetworks = 127.0.0.0/8
 virtual_mailbox_domains = ${DOMAIN}
 virtual_mailbox_maps = static:ok
 virtual_transport = lmtp:inet:127.0.0.1:${LMTP}
@@ -131,26 +118,6 @@ smtpd_relay_restrictions = permit_mynetworks reject
 smtp_dns_support_level = disabled
 message_size_limit = 60000000
 `,
-  );
-  const services = [
-    `127.0.0.1:${SMTP} inet n - n - 200 smtpd`,
-    'cleanup unix n - n - 0 cleanup',
-    'qmgr unix n - n 300 1 qmgr',
-    'rewrite unix - - n - - trivial-rewrite',
-    'bounce unix - - n - 0 bounce',
-    'defer unix - - n - 0 bounce',
-    'trace unix - - n - 0 bounce',
-    'flush unix n - n 1000? 0 flush',
-    'proxymap unix - - n - - proxymap',
-    'smtp unix - - n - - smtp',
-    'error unix - - n - - error',
-    'retry unix - - n - - error',
-    'lmtp unix - - n - - lmtp',
-    'anvil unix - - n - 1 anvil',
-    'scache unix - - n - 1 scache',
-    'tlsmgr unix - - n 1000? 1 tlsmgr',
-    'verify unix - - n - 1 verify',
-    'postlog unix-dgram n - n - 1 postlogd',
-  ];
-  writeFileSync(join(dir, 'postfix/master.cf'), `${services.join('\n')}\n`);
+    services: [`127.0.0.1:${SMTP} inet n - n - 200 smtpd`, 'lmtp unix - - n - - lmtp'],
+  });
 }

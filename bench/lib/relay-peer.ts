@@ -1,10 +1,11 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testCertificate } from '../../test/support/certificate.ts';
+import { postfixControl, writePostfix } from '../../test/support/postfix.ts';
 import type { RelaySubject, Target } from './relay-load.ts';
 
 const PORT = 3465;
@@ -19,9 +20,9 @@ export async function relayPostfix(target: Target): Promise<RelaySubject> {
   const dir = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'peer-bench-'));
   chmodSync(dir, 0o755);
   writeMilter(dir);
-  await writePostfix(dir, target);
+  await layPostfix(dir, target);
   const milter = spawn('/usr/sbin/opendkim', ['-f', '-x', join(dir, 'opendkim.conf')], { stdio: 'inherit' });
-  execFileSync('/usr/sbin/postfix', ['-c', join(dir, 'postfix'), 'start'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(...postfixControl(dir, 'start'), { stdio: ['ignore', 'ignore', 'inherit'] });
   await sleep(2000);
   const master = Number(readFileSync(join(dir, 'spool/pid/master.pid'), 'utf8').trim());
   return {
@@ -31,7 +32,7 @@ export async function relayPostfix(target: Target): Promise<RelaySubject> {
     sender: `me@${DOMAIN}`,
     login: undefined,
     async stop() {
-      spawnSync('/usr/sbin/postfix', ['-c', join(dir, 'postfix'), 'stop'], { stdio: 'ignore' });
+      spawnSync(...postfixControl(dir, 'stop'), { stdio: 'ignore' });
       const ended = new Promise((resolve) => milter.once('exit', resolve));
       milter.kill('SIGTERM');
       await ended;
@@ -59,32 +60,18 @@ Syslog no
   );
 }
 
-async function writePostfix(dir: string, target: Target): Promise<void> {
-  for (const name of ['postfix', 'spool', 'data', 'log']) mkdirSync(join(dir, name));
-  execFileSync('chown', ['postfix', join(dir, 'data')]);
+async function layPostfix(dir: string, { host, port }: Target): Promise<void> {
   const { cert, key } = await testCertificate(`mx.${DOMAIN}`);
   writeFileSync(join(dir, 'cert.pem'), `${key}\n${cert}`, { mode: 0o600 });
-  writeFileSync(
-    join(dir, 'postfix/main.cf'),
-    `compatibility_level = 3.6
-queue_directory = ${dir}/spool
-data_directory = ${dir}/data
-mail_owner = postfix
-setgid_group = postdrop
-maillog_file_prefixes = ${dir}
-maillog_file = ${dir}/log/maillog
-inet_interfaces = 127.0.0.1
-inet_protocols = ipv4
-myhostname = mx.${DOMAIN}
-mydestination =
-mynetworks = 127.0.0.0/8
-alias_maps =
-local_recipient_maps =
-default_transport = smtp:[${target.host}]:${target.port}
+  writePostfix({
+    dir,
+    hostname: `mx.${DOMAIN}`,
+    settings: `mynetworks = 127.0.0.0/8
+default_transport = smtp:[${host}]:${port}
 default_destination_concurrency_limit = 100
 initial_destination_concurrency = 20
 smtp_connection_cache_on_demand = yes
-smtp_connection_cache_destinations = [${target.host}]:${target.port}
+smtp_connection_cache_destinations = [${host}]:${port}
 smtp_tls_security_level = none
 smtpd_tls_chain_files = ${dir}/cert.pem
 smtpd_milters = unix:${dir}/opendkim.sock
@@ -94,25 +81,9 @@ smtpd_client_connection_count_limit = 0
 smtpd_relay_restrictions = permit_mynetworks reject
 smtp_dns_support_level = disabled
 `,
-  );
-  const services = [
-    `127.0.0.1:${PORT} inet n - n - 200 smtpd -o smtpd_tls_wrappermode=yes -o smtpd_tls_security_level=encrypt`,
-    'cleanup unix n - n - 0 cleanup',
-    'qmgr unix n - n 300 1 qmgr',
-    'rewrite unix - - n - - trivial-rewrite',
-    'bounce unix - - n - 0 bounce',
-    'defer unix - - n - 0 bounce',
-    'trace unix - - n - 0 bounce',
-    'flush unix n - n 1000? 0 flush',
-    'proxymap unix - - n - - proxymap',
-    'smtp unix - - n - 200 smtp',
-    'error unix - - n - - error',
-    'retry unix - - n - - error',
-    'anvil unix - - n - 1 anvil',
-    'scache unix - - n - 1 scache',
-    'tlsmgr unix - - n 1000? 1 tlsmgr',
-    'verify unix - - n - 1 verify',
-    'postlog unix-dgram n - n - 1 postlogd',
-  ];
-  writeFileSync(join(dir, 'postfix/master.cf'), `${services.join('\n')}\n`);
+    services: [
+      `127.0.0.1:${PORT} inet n - n - 200 smtpd -o smtpd_tls_wrappermode=yes -o smtpd_tls_security_level=encrypt`,
+      'smtp unix - - n - 200 smtp',
+    ],
+  });
 }

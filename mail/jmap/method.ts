@@ -1,4 +1,5 @@
 import type { Log, Meter } from '../log.ts';
+import type { SecretBox } from '../store/secrets.ts';
 import type { MailStore } from '../store/store.ts';
 import type { JmapLimits } from './limits.ts';
 
@@ -21,6 +22,18 @@ export interface JmapSession {
   readonly credential: string;
 }
 
+/** Tells devices that are not connected. */
+export interface PushDesk {
+  /** Endpoints are sealed with it. */
+  readonly secrets: SecretBox;
+  /** With which pushes are signed: an uncompressed point of P-256 in base64url. RFC 9749. */
+  readonly publicKey: string;
+  /** Why nothing may be pushed to a URL; undefined: it may. */
+  judge(url: string): Promise<string | undefined>;
+  /** A subscription was made, or changed: it is verified, or told from now on. */
+  changed(subscription: number): void;
+}
+
 /** What the methods need of the mail system. */
 export interface JmapDesk {
   readonly store: MailStore;
@@ -30,6 +43,7 @@ export interface JmapDesk {
   /** The largest message, in octets. */
   readonly maxMessageBytes: number;
   readonly hostname: string;
+  readonly push: PushDesk;
   readonly log: Log;
   readonly meter: Meter;
 }

@@ -1,4 +1,4 @@
-import { CORE, WEBSOCKET } from './capabilities.ts';
+import { CORE, WEBPUSH_VAPID, WEBSOCKET } from './capabilities.ts';
 import { accountCapabilities, serverCapabilities } from './account-capabilities.ts';
 import type { Access, JmapDesk, JmapSession } from './method.ts';
 import { sessionState } from './session.ts';
@@ -17,6 +17,7 @@ export function sessionObject(desk: JmapDesk, session: JmapSession, base: string
       [CORE]: { ...desk.limits, collationAlgorithms: COLLATIONS },
       ...serverCapabilities(),
       ...webSocket(base),
+      [WEBPUSH_VAPID]: { applicationServerKey: desk.push.publicKey },
     },
     accounts: Object.fromEntries(accounts),
     primaryAccounts: Object.fromEntries(primary),

@@ -127,8 +127,10 @@ function zoneMinutes(rest: string | undefined): number {
   return minutes > 24 * 60 ? 0 : numeric[1] === '-' ? -minutes : minutes;
 }
 
-/** A Date field value in UTC. RFC 5322 3.3. */
-export function formatDate(at: number): string {
+/** A Date field value, with the zone of its writer in minutes east of UTC. RFC 5322 3.3. */
+export function formatDate(at: number, zone = 0): string {
+  const minutes = Math.abs(zone);
+  const digits = String(Math.floor(minutes / 60) * 100 + (minutes % 60)).padStart(4, '0');
   // toUTCString has had exactly this form since ECMAScript 2018, but for the name of the zone.
-  return new Date(at).toUTCString().replace(/GMT$/, '+0000');
+  return new Date(at + zone * 60_000).toUTCString().replace(/GMT$/, `${zone < 0 ? '-' : '+'}${digits}`);
 }

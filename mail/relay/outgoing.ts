@@ -1,10 +1,11 @@
+import { isAscii } from 'node:buffer';
 import { bodyHasher } from '../auth/dkim-body.ts';
 import { sealHeaders } from '../auth/arc-seal.ts';
 import type { ChainStatus } from '../auth/authentication.ts';
 import { signHeaders } from '../auth/dkim-sign.ts';
 import { LineCleaner } from './clean-lines.ts';
 import type { SigningKey } from './needs.ts';
-import type { Outgoing } from './session.ts';
+import type { Outgoing } from './transaction.ts';
 
 /** A message that is ready to leave, with its own header block for reports. */
 export interface Prepared extends Outgoing {
@@ -144,5 +145,5 @@ class Scan {
 }
 
 function has8Bit(octets: Buffer): boolean {
-  return /[\x80-\xff]/.test(octets.toString('latin1'));
+  return !isAscii(octets);
 }

@@ -1,42 +1,13 @@
-import { formatAddress, needsUtf8, type Address } from '../message/address.ts';
 import { DotStuffer } from '../smtp/dot-stuff.ts';
 import type { ServerReply } from '../smtp/reply-reader.ts';
-import { encodeXtext } from '../smtp/xtext.ts';
 import type { TlsResult } from '../store/tls-result.ts';
 import type { Answer, Connection } from './connection.ts';
 import type { Host } from './destination.ts';
 import type { Timeouts } from './limits.ts';
 import type { Offers } from './offers.ts';
 import type { TlsWish } from './tls-policy/policy.ts';
+import { cannotTake, commandsOf, type Outgoing, type Transaction, type TransactionResult } from './transaction.ts';
 import { deferred, failed, lostVerdict, recipientVerdict, verdictOf, type Verdict } from './verdict.ts';
-
-/** The octets of a message as they leave, signatures in front; lines end in CRLF. */
-export interface Outgoing {
-  size: number;
-  eightBit: boolean;
-  /** Fields of the header hold UTF-8 and the sender asked for SMTPUTF8. */
-  utf8Header: boolean;
-  chunks(): AsyncIterable<Buffer> | Iterable<Buffer>;
-}
-
-export interface TransactionRecipient {
-  address: Address;
-  /** RFC 3461 parameters, decoded; '' where the sender gave none. */
-  notify: string;
-  orcpt: string;
-}
-
-/** One MAIL, its RCPTs and its DATA. */
-export interface Transaction {
-  /** Undefined is the null reverse-path. */
-  sender: Address | undefined;
-  envid: string;
-  ret: string;
-  /** REQUIRETLS; only over a session that was opened for it. RFC 8689 */
-  requireTls?: boolean | undefined;
-  recipients: readonly TransactionRecipient[];
-  message: Outgoing;
-}
 
 /** How a session is protected. */
 export interface Protection {
@@ -46,13 +17,6 @@ export interface Protection {
   wish: TlsWish;
   /** Of opening it. */
   results: readonly TlsResult[];
-}
-
-export interface TransactionResult {
-  /** One for each recipient, in their order. */
-  verdicts: Verdict[];
-  /** The connection was gone before the server had said anything to this transaction: another one may be tried at once. */
-  untouched: boolean;
 }
 
 /** A greeted connection over which messages go one after the other. Never throws; one transaction at a time. */
@@ -106,8 +70,11 @@ export class Session {
 
   /** Sends one message. At most `offers.rcptMax` recipients. RFC 5321 3.3. */
   async transact(transaction: Transaction): Promise<TransactionResult> {
+    const { offers } = this;
     this.count += 1;
-    const verdicts: (Verdict | undefined)[] = transaction.recipients.map((to) => this.#cannot(transaction, to.address));
+    const verdicts: (Verdict | undefined)[] = transaction.recipients.map((to) =>
+      cannotTake(offers, transaction, to.address),
+    );
     const open = verdicts.flatMap((verdict, at) => (verdict === undefined ? [at] : []));
     const untouched = open.length > 0 && (await this.#run(transaction, open, verdicts));
     return {
@@ -116,26 +83,10 @@ export class Session {
     };
   }
 
-  /** What this server does not offer and the message needs. Nothing is converted: that would break signatures. */
-  #cannot({ sender, message }: Transaction, to: Address): Verdict | undefined {
-    const { offers } = this;
-    const utf8 = message.utf8Header || (sender !== undefined && needsUtf8(sender));
-    if ((utf8 || needsUtf8(to)) && !offers.smtputf8) {
-      return failed('5.6.7', 'The server does not take internationalized addresses (SMTPUTF8)'); // RFC 6531 3.2
-    }
-    if (message.eightBit && !offers.eightBit) {
-      return failed('5.6.3', 'The server takes 7-bit mail only; send it as quoted-printable or base64'); // RFC 6152 3
-    }
-    if (offers.size !== undefined && offers.size > 0 && message.size > offers.size) {
-      return failed('5.3.4', `The message has ${message.size} octets, the server takes ${offers.size}`); // RFC 1870 6.1
-    }
-    return undefined;
-  }
-
   /** Fills in the open verdicts. True when the server said nothing to any of it. */
   async #run(transaction: Transaction, open: number[], verdicts: (Verdict | undefined)[]): Promise<boolean> {
     const setAll = (verdict: Verdict): void => open.forEach((at) => (verdicts[at] ??= verdict));
-    const commands = this.#commands(transaction, open);
+    const commands = [...(this.#dirty ? ['RSET'] : []), ...commandsOf(this.offers, transaction, open)];
     const ask = this.offers.pipelining ? await this.#askTogether(commands) : this.#askSingly(commands);
     if (this.#dirty) {
       const reset = await ask();
@@ -164,23 +115,6 @@ export class Session {
     if (data.reply.code !== 354) return this.#stop(data.reply, setAll);
     setAll(taken ? await this.#send(transaction.message) : await this.#sendNothing(admitted));
     return false;
-  }
-
-  /** The commands of a transaction; the caller reads as many answers. */
-  #commands({ sender, envid, ret, requireTls, recipients, message }: Transaction, open: readonly number[]): string[] {
-    const { dsn, size, smtputf8, eightBit } = this.offers;
-    const to = open.flatMap((at) => recipients[at] ?? []);
-    const utf8 =
-      message.utf8Header || [sender, ...to.map((one) => one.address)].some((a) => a !== undefined && needsUtf8(a));
-    let mail = `MAIL FROM:<${sender === undefined ? '' : formatAddress(sender)}>`;
-    if (size !== undefined) mail += ` SIZE=${message.size}`;
-    if (eightBit && message.eightBit) mail += ' BODY=8BITMIME';
-    if (smtputf8 && utf8) mail += ' SMTPUTF8';
-    if (requireTls === true) mail += ' REQUIRETLS';
-    if (dsn && (ret === 'FULL' || ret === 'HDRS')) mail += ` RET=${ret}`;
-    if (dsn && envid !== '') mail += ` ENVID=${encodeXtext(envid)}`;
-    const rcpts = to.map((one) => `RCPT TO:<${formatAddress(one.address)}>${dsn ? dsnParameters(one) : ''}`);
-    return [...(this.#dirty ? ['RSET'] : []), mail, ...rcpts, 'DATA'];
   }
 
   /** Writes all commands at once and reads the answers as they are asked for. RFC 2920. */
@@ -290,16 +224,4 @@ export class Session {
     setAll(lostVerdict(lost));
     return untouched && !lost.late;
   }
-}
-
-/** RFC 3461 4.1, 4.2. What could not stand in a command is left out: the parameters only ask for reports. */
-function dsnParameters({ notify, orcpt }: TransactionRecipient): string {
-  let out = /^(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY))*)$/.test(notify)
-    ? ` NOTIFY=${notify}`
-    : '';
-  const [, type, address] = /^([A-Za-z0-9-]+);(.+)$/s.exec(orcpt) ?? [];
-  if (type !== undefined && address !== undefined && /^[\x20-\x7e]+$/.test(address)) {
-    out += ` ORCPT=${type};${encodeXtext(address)}`;
-  }
-  return out;
 }

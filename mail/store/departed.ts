@@ -1,4 +1,4 @@
-import { command, query, type Write } from './engine/types.ts';
+import { command, query, type Row, type Write } from './engine/types.ts';
 
 /** A report about a message can come for this long after the last attempt at it. */
 export const KEEP_DEPARTED_MS = 30 * 24 * 3_600_000;
@@ -10,7 +10,7 @@ export const MOST_REPORTS = 10;
 const SLICE = 200;
 
 /** A copy that left, or is about to. */
-export interface Departed {
+export interface Departed extends Row {
   id: number;
   trace: string;
   tenant: number;
@@ -34,15 +34,7 @@ export async function noteDeparted(tx: Write, id: number, at: number): Promise<v
 
 /** The copy of a number: one that left, or one that still waits and may have arrived without our knowing. */
 export const departedCopy = query('departed-copy', (rx, input: { id: number }): Promise<Departed | undefined> =>
-  rx.get<{
-    id: number;
-    trace: string;
-    tenant: number;
-    account: number | null;
-    sender: string;
-    recipient: string;
-    reports: number;
-  }>(
+  rx.get<Departed>(
     `SELECT id, trace, tenant, account_id AS account, sender, recipient, reports FROM departed WHERE id = ?1
        UNION ALL SELECT q.id, s.trace, s.tenant, s.account_id, s.sender, q.recipient, 0 FROM queue q
        JOIN submission s ON s.id = q.submission_id WHERE q.id = ?1 AND s.sender <> '' LIMIT 1`,

@@ -15,8 +15,10 @@ const files = [
   '0011-gate.sql',
   '0012-events.sql',
   '0013-trace.sql',
+  '0014-wishes.sql',
   '0015-jmap.sql',
   '0018-upload.sql',
+  '0019-push.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

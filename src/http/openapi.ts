@@ -3,6 +3,7 @@ import type { Operation } from '../operations/operation.ts';
 import { REFUSALS } from '../operations/refusal.ts';
 import { version } from '../version.ts';
 import { fixedPaths } from './openapi-fixed.ts';
+import { eventSchemas, webhookEvents } from './openapi-webhooks.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,7 +12,7 @@ const STATUSES = [...new Set(Object.values(REFUSALS))].sort((a, b) => a - b);
 
 /**
  * The description of the REST interface, OpenAPI 3.1: every operation by its name, those that have one by their own
- * route, and what needs no operation. `operations` are the ones that anybody may know of.
+ * route, what needs no operation, and what webhooks are told. `operations` are the ones that anybody may know of.
  */
 export function openApi(operations: readonly Operation[], baseUrl: string): Json {
   const paths: Record<string, Json> = {};
@@ -34,6 +35,7 @@ export function openApi(operations: readonly Operation[], baseUrl: string): Json
     security: [{ token: [] }],
     tags: [...new Set(operations.map((one) => one.toolset))].map((name) => ({ name })),
     paths,
+    webhooks: webhookEvents(),
     components: components(operations),
   };
 }
@@ -44,7 +46,7 @@ function components(operations: readonly Operation[]): Json {
     [`${one.name}_output`, outputSchema(one)] as const,
   ]);
   return {
-    schemas: { ...Object.fromEntries(schemas), refusal: REFUSAL },
+    schemas: { ...Object.fromEntries(schemas), ...eventSchemas(), refusal: REFUSAL },
     responses: Object.fromEntries(STATUSES.map((status) => [`refused_${status}`, refusedWith(status)])),
     securitySchemes: {
       token: {

@@ -3,6 +3,9 @@ import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
 import { StateWatch } from '../../mail/jmap/push/watch.ts';
 import { sessionObject } from '../../mail/jmap/session-object.ts';
 import type { World } from '../operations/world.ts';
+import { judgeWebhookUrl } from '../sending/webhook-url.ts';
+import { Poster } from '../webhooks/post.ts';
+import { credentialHolds } from './alive.ts';
 import { CORS } from './answers.ts';
 import { AtOnce } from './at-once.ts';
 import { apiRoute } from './api.ts';
@@ -10,7 +13,9 @@ import { Crowd } from './crowd.ts';
 import { jmapDesk } from './desk.ts';
 import { downloadRoutes } from './download.ts';
 import { eventSourceRoute } from './event-source.ts';
+import { Pusher } from './pusher.ts';
 import { uploadRoutes } from './upload.ts';
+import { Vapid } from './vapid.ts';
 import { webSocketRoute } from './web-socket.ts';
 import { withCaller } from './with-caller.ts';
 
@@ -19,14 +24,16 @@ const MOST_OPEN = 100;
 
 /** The JMAP door. RFC 8620. */
 export function jmapRoutes(world: World): (app: FastifyInstance) => void {
-  const desk = jmapDesk(world);
+  const watch = new StateWatch(world.store, world.log);
+  const pusher = pusherOf(world, watch);
+  const desk = jmapDesk(world, pusher);
   const known = new Set(Object.keys(sessionObject(desk, NOBODY, '')['capabilities'] as object));
   // Shared by all listeners: two ports are no second helping.
   const shared = {
     world,
     desk,
     known,
-    watch: new StateWatch(world.store, world.log),
+    watch,
     crowd: new Crowd(MOST_OPEN),
     atOnce: new AtOnce(desk.limits.maxConcurrentRequests),
   };
@@ -34,7 +41,10 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     app.addHook('onSend', async (_request, reply) => {
       void reply.headers(CORS);
     });
-    app.addHook('onClose', async () => shared.watch[Symbol.dispose]());
+    app.addHook('onClose', async () => {
+      pusher[Symbol.dispose]();
+      watch[Symbol.dispose]();
+    });
     app.options('/.well-known/jmap', preflight);
     app.options('/jmap/*', preflight);
     const session = withCaller(world, (caller, request, reply) => sendSession(desk, caller.session, request, reply));
@@ -46,6 +56,19 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     void app.register(async (inner) => downloadRoutes(world, desk, inner));
     webSocketRoute(shared, app);
   };
+}
+
+function pusherOf(world: World, watch: StateWatch): Pusher {
+  const { settings, lookNow, metrics, secrets } = world;
+  return new Pusher({
+    ...world,
+    watch,
+    vapid: new Vapid(secrets, `mailto:postmaster@${settings.hostname}`),
+    poster: new Poster(),
+    judge: (url) => judgeWebhookUrl(url, settings.allowPrivateNetworks, lookNow),
+    holds: (credential) => credentialHolds(world, credential),
+    meter: metrics,
+  });
 }
 
 const NOBODY: JmapSession = { username: '', accounts: new Map(), credential: '' };

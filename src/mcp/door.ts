@@ -4,11 +4,12 @@ import type { World } from '../operations/world.ts';
 import { version } from '../version.ts';
 import { findToken } from '../tokens/commands.ts';
 import { secretHash } from '../tokens/token.ts';
-import { parseBounded } from '../http/json.ts';
 import { empty, type McpAnswer, rpcError, type RpcId, rpcIdOf, rpcResult } from './answer.ts';
 import type { Library, Served } from './library.ts';
 import type { Called, Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
+import { flooded, notAllowed, sessionGone } from './refusals.ts';
+import { isModern, type McpRequest, type Message, readMessage, webRequest } from './request.ts';
 import { bindSession, endSession, sessionState } from './session-commands.ts';
 import { type SessionId, SessionIds } from './session-id.ts';
 import { readTrim, type Trim } from './trim.ts';
@@ -17,22 +18,6 @@ export const SESSION_HEADER = 'mcp-session-id';
 /** Revisions that had a handshake, newest first; the current one says its name in every request. */
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const OPEN_METHODS = new Set(['initialize', 'server/discover', 'tools/list']);
-const MODERN_VERSION = 'io.modelcontextprotocol/protocolVersion';
-
-/** One POST as the door sees it. */
-export interface McpRequest {
-  url: URL;
-  ip: string;
-  readonly header: (name: string) => string | undefined;
-  /** Every value, so that two are seen to be two. */
-  authorization: string | string[] | undefined;
-  body: string;
-}
-
-interface Message extends Record<string, unknown> {
-  method: string;
-  params: Record<string, unknown>;
-}
 
 /** What one request has come to on its way through the door. */
 interface Exchange {
@@ -210,38 +195,6 @@ export class McpDoor {
   }
 }
 
-type Read = { kind: 'message'; message: Message } | { kind: 'bad'; answer: McpAnswer };
-
-/** One JSON-RPC message, or the answer to what is none. */
-function readMessage(body: string): Read {
-  const bad = (id: RpcId, code: number, why: string): Read => ({
-    kind: 'bad',
-    answer: rpcError(id, code, why, { status: 400 }),
-  });
-  const parsed = parseBounded(body);
-  if (!parsed.ok) return bad(null, -32700, parsed.problem);
-  const { value } = parsed;
-  if (Array.isArray(value)) return bad(null, -32600, 'Batches are not taken: send one request');
-  if (typeof value !== 'object' || value === null) return bad(null, -32600, 'A JSON-RPC object is needed');
-  const message = value as Record<string, unknown>;
-  const { method, params = {}, id } = message;
-  const isId = !('id' in message) || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id));
-  const isParams = typeof params === 'object' && params !== null && !Array.isArray(params);
-  if (message['jsonrpc'] !== '2.0' || typeof method !== 'string' || !isId || !isParams) {
-    return bad(rpcIdOf(message), -32600, 'This is no JSON-RPC 2.0 request: jsonrpc, method, params, id');
-  }
-  const given = params as Record<string, unknown>;
-  const fitted = given['arguments'] === null ? { ...given, arguments: {} } : given;
-  return { kind: 'message', message: { ...message, method, params: fitted } };
-}
-
-/** A revision without a handshake names itself in every request, or in its header. */
-function isModern({ params }: Message, request: McpRequest): boolean {
-  const meta = params['_meta'];
-  if (typeof meta === 'object' && meta !== null && MODERN_VERSION in meta) return true;
-  return (request.header('mcp-protocol-version') ?? '') >= '2026';
-}
-
 function toolResult(outcome: Called & { kind: 'done' | 'refused' }): string {
   const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
   const error = outcome.kind === 'refused' ? ',"isError":true' : '';
@@ -253,38 +206,6 @@ function retryAfter(outcome: Called): Record<string, string> {
   return typeof seconds === 'number' ? { 'retry-after': String(seconds) } : {};
 }
 
-function flooded(id: RpcId, retryAfterSeconds: number): McpAnswer {
-  return rpcError(id, 429, 'rate_limited', {
-    status: 429,
-    data: { error: 'rate_limited', retryAfterSeconds },
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  });
-}
-
-function sessionGone(id: RpcId): McpAnswer {
-  return rpcError(id, 404, 'This session has ended: send initialize again', {
-    status: 404,
-    data: { error: 'session_not_found' },
-  });
-}
-
-export function notAllowed(): McpAnswer {
-  return rpcError(null, -32600, 'Method not allowed: this server has no server-initiated stream', {
-    status: 405,
-    headers: { allow: 'POST, DELETE, OPTIONS' },
-  });
-}
-
 function withHeaders(answer: McpAnswer, headers: Record<string, string>): McpAnswer {
   return { ...answer, headers: { ...answer.headers, ...headers } };
-}
-
-/** The request for the library, which insists on an Accept that plain clients do not send. */
-function webRequest(request: McpRequest): Request {
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' });
-  for (const name of ['mcp-protocol-version', 'mcp-method', 'mcp-name']) {
-    const value = request.header(name);
-    if (value !== undefined) headers.set(name, value);
-  }
-  return new Request(request.url, { method: 'POST', headers, body: request.body });
 }

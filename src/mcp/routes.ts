@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf } from '../http/answers.ts';
 import type { World } from '../operations/world.ts';
 import { type McpAnswer, rpcError } from './answer.ts';
-import { McpDoor, notAllowed, SESSION_HEADER } from './door.ts';
+import { McpDoor, SESSION_HEADER } from './door.ts';
 import { catalogueOffer, type Offer } from './offer.ts';
 import { meansThisBox } from './places.ts';
+import { notAllowed } from './refusals.ts';
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const ALLOWED_HEADERS =

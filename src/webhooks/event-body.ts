@@ -2,36 +2,13 @@ import type { Notice } from '../../mail/store/notice.ts';
 import { publicId } from '../ids.ts';
 import { deliveryId } from './delivery-id.ts';
 import type { EventFacts } from './event-queries.ts';
-import { type PostedType, typeOf } from './event-types.ts';
-
-export interface OutboundEvent {
-  /** The same for every attempt. */
-  id: string;
-  type: PostedType;
-  createdAt: string;
-  data: {
-    /** Of what a program sent; null: it came by SMTP. */
-    emailId: string | null;
-    trace: string;
-    messageId: string | null;
-    from: string;
-    to: string[];
-    subject: string | null;
-    tags: Record<string, string>;
-    /** Of the server that answered; null: none did. */
-    smtpCode: number | null;
-    enhancedCode: string | null;
-    host: string | null;
-    /** What it said. */
-    text: string | null;
-    explanation: string;
-  };
-}
+import type { OutboundEvent } from './event-schemas.ts';
+import { type OutboundType, outboundTypeOf } from './event-types.ts';
 
 /** The body of an event of mail that leaves. */
 export function outboundBody(notice: Notice, { sent, messageId, from }: EventFacts): Buffer {
   const { detail } = notice;
-  const type = typeOf(notice.event);
+  const type = outboundTypeOf(notice.event);
   const enhancedCode = textOf(detail['status']);
   const code = detail['code'];
   const event: OutboundEvent = {
@@ -56,8 +33,8 @@ export function outboundBody(notice: Notice, { sent, messageId, from }: EventFac
   return Buffer.from(JSON.stringify(event));
 }
 
-const PLAIN: Readonly<Record<PostedType, string>> = {
-  'email.inbound': 'It arrived.',
+/** What each event means. */
+export const MEANINGS: Readonly<Record<OutboundType, string>> = {
   'webhook.test': 'This is a test: no mail was sent.',
   'email.queued': 'The message was taken and is on its way to these recipients.',
   'email.delivered': 'The server of the recipient took the message.',
@@ -79,10 +56,10 @@ const CAUSES: readonly (readonly [string, string])[] = [
   ['.7.', 'Its server refuses it by policy: look at the text, and at the DNS records of your domain.'],
 ];
 
-function explanationOf(type: PostedType, status: string | null): string {
+function explanationOf(type: OutboundType, status: string | null): string {
   const failed = type === 'email.deferred' || type === 'email.bounced';
   const cause = failed ? CAUSES.find(([code]) => status?.slice(1).startsWith(code))?.[1] : undefined;
-  return cause === undefined ? PLAIN[type] : `${PLAIN[type]} ${cause}`;
+  return cause === undefined ? MEANINGS[type] : `${MEANINGS[type]} ${cause}`;
 }
 
 function textOf(value: unknown): string | null {

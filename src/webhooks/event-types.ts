@@ -15,12 +15,18 @@ export type EventType = (typeof TYPES)[ToldOutside];
 /** Events of mail that leaves, which webhooks of an organization hear of. */
 export const EVENT_TYPES = TOLD_OUTSIDE.map((event) => TYPES[event]);
 
-/** All that is posted. */
-export type PostedType = EventType | 'email.inbound' | 'webhook.test';
+/** All that webhooks of an organization are told. */
+export const OUTBOUND_TYPES = [...EVENT_TYPES, 'webhook.test'] as const;
+export type OutboundType = (typeof OUTBOUND_TYPES)[number];
 
 /** As receivers know an event of the journal. */
-export function typeOf(event: string): PostedType {
-  return TYPES[event as ToldOutside] ?? (event === 'test' ? 'webhook.test' : 'email.inbound');
+export function typeOf(event: string): OutboundType | 'email.inbound' {
+  return event === 'received' ? 'email.inbound' : outboundTypeOf(event);
+}
+
+/** As receivers know an event of mail that leaves. */
+export function outboundTypeOf(event: string): OutboundType {
+  return TYPES[event as ToldOutside] ?? 'webhook.test';
 }
 
 /** As the journal knows what receivers ask for. */

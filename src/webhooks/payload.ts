@@ -3,41 +3,12 @@ import type { Part } from '../../mail/message/parts.ts';
 import { partBytes, readMessage } from '../../mail/message/readable.ts';
 import type { StoredMessage } from '../../mail/store/arrival.ts';
 import { attachmentUrl, type LinkMaker, WHOLE } from './attachment-link.ts';
+import type { AttachmentElement, InboundEvent } from './event-schemas.ts';
 
 /** Octets of a body at most: what a receiver with common limits takes. */
 const LARGEST = 5 * 1024 * 1024;
 /** Characters of a header field. With the longest fields and the most attachments, half the room is left for text. */
 const LONGEST_FIELD = 64 * 1024;
-
-export interface InboundEvent {
-  type: 'email.inbound';
-  mailbox: string;
-  message: {
-    from: string;
-    to: string;
-    cc: string;
-    subject: string;
-    text: string;
-    html: string;
-    messageId: string;
-    receivedAt: string;
-    attachments: AttachmentElement[];
-  };
-  /** Only there when fields of `message` were cut, and says which; `url` has the whole message for 24 hours. */
-  truncated?: { fields: string[]; url: string };
-}
-
-export interface AttachmentElement {
-  id: string;
-  filename: string;
-  contentType: string;
-  size: number;
-  sha256: string;
-  contentId: string | null;
-  inline: boolean;
-  /** Good for 24 hours, without a credential. */
-  url: string;
-}
 
 /** The body of `email.inbound`: what the sender wrote, as plain strings, at most 5 MiB of JSON. */
 export function inboundBody(

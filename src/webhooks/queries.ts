@@ -1,7 +1,7 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { query, type Row } from '../../mail/store/engine/types.ts';
 
 /** A webhook for which something is due. */
-export interface DueHook {
+export interface DueHook extends Row {
   listener: number;
   organization: number;
   url: string;
@@ -12,16 +12,19 @@ const OPEN = `FROM listener l JOIN webhook w ON w.listener_id = l.id
   JOIN organization o ON o.id = w.organization_id AND o.frozen_at IS NULL
   LEFT JOIN account a ON a.id = l.account_id
   WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1)`;
-const HEAD = '(SELECT n.next_at FROM notice n WHERE n.listener_id = l.id AND n.state = 0 ORDER BY n.id LIMIT 1)';
-const ASIDE = '(SELECT min(n.next_at) FROM notice n WHERE n.listener_id = l.id AND n.state = 1)';
+/** The same, those first that wait longest: only those are read that something waits for. */
+const DUE = `FROM listener l INDEXED BY listener_due CROSS JOIN webhook w ON w.listener_id = l.id
+  CROSS JOIN organization o ON o.id = w.organization_id AND o.frozen_at IS NULL
+  LEFT JOIN account a ON a.id = l.account_id
+  WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1) AND l.due_at IS NOT NULL`;
 
 /** Webhooks with something due, none of those in `not`. What waits behind the first in line costs no look. */
 export const dueHooks = query(
   'due-hooks',
   (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueHook[]> =>
-    rx.all<{ listener: number; organization: number; url: string }>(
-      `SELECT l.id AS listener, w.organization_id AS organization, w.url ${OPEN}
-       AND l.id NOT IN (SELECT value FROM json_each(?2)) AND (${HEAD} <= ?1 OR ${ASIDE} <= ?1) LIMIT ?3`,
+    rx.all<DueHook>(
+      `SELECT l.id AS listener, w.organization_id AS organization, w.url ${DUE}
+       AND l.due_at <= ?1 AND l.id NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.due_at LIMIT ?3`,
       input.now,
       JSON.stringify(input.not),
       input.limit,
@@ -32,16 +35,15 @@ export const dueHooks = query(
 export const nextNotice = query(
   'next-notice',
   async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
-    const row = await rx.get<{ at: number | null }>(
-      `SELECT min(min(coalesce(${HEAD}, 9e15), coalesce(${ASIDE}, 9e15))) AS at ${OPEN}
-       AND l.id NOT IN (SELECT value FROM json_each(?))`,
+    const row = await rx.get<{ at: number }>(
+      `SELECT l.due_at AS at ${DUE} AND l.id NOT IN (SELECT value FROM json_each(?)) ORDER BY l.due_at LIMIT 1`,
       JSON.stringify(input.not),
     );
-    return row?.at === null || row?.at === undefined || row.at >= 9e15 ? undefined : row.at;
+    return row?.at;
   },
 );
 
-export interface Target {
+export interface Target extends Row {
   listener: number;
   organization: number;
   /** Null: of the organization. */
@@ -60,17 +62,7 @@ export interface Target {
 
 /** Where a listener is; undefined when it was removed or disabled. */
 export const webhookTarget = query('webhook-target', (rx, input: { listener: number }): Promise<Target | undefined> =>
-  rx.get<{
-    listener: number;
-    organization: number;
-    account: number | null;
-    project: number | null;
-    address: string;
-    url: string;
-    secret: Uint8Array;
-    failingSince: number | null;
-    toldDeadAt: number | null;
-  }>(
+  rx.get<Target>(
     `SELECT w.listener_id AS listener, w.organization_id AS organization, w.account_id AS account,
          w.project_id AS project, coalesce(a.address, '') AS address, w.url, w.secret,
          w.failing_since AS failingSince, w.told_dead_at AS toldDeadAt ${OPEN} AND l.id = ?`,
@@ -78,7 +70,7 @@ export const webhookTarget = query('webhook-target', (rx, input: { listener: num
   ),
 );
 
-export interface DeliveryLine extends Record<string, string | number | null> {
+export interface DeliveryLine extends Row {
   id: number;
   notice: number;
   event: string;
@@ -117,16 +109,18 @@ export const ownersOf = query('owners-of', async (rx, input: { organization: num
   return rows.map((row) => row.email);
 });
 
+export interface Attempt extends Row {
+  outcome: string;
+  status: number | null;
+  problem: string | null;
+  durationMs: number;
+}
+
 /** The newest attempt at a notice. */
-export const attemptOf = query(
-  'attempt-of',
-  (
-    rx,
-    input: { notice: number },
-  ): Promise<{ outcome: string; status: number | null; problem: string | null; durationMs: number } | undefined> =>
-    rx.get<{ outcome: string; status: number | null; problem: string | null; durationMs: number }>(
-      `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
+export const attemptOf = query('attempt-of', (rx, input: { notice: number }): Promise<Attempt | undefined> =>
+  rx.get<Attempt>(
+    `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
        WHERE notice_id = ? ORDER BY id DESC LIMIT 1`,
-      input.notice,
-    ),
+    input.notice,
+  ),
 );

@@ -35,7 +35,12 @@ const PAGES = [
   '/services',
   '/members',
 ];
-const ALL = [...PAGES, '/suppressions', '/audit', '/settings'];
+const ALL = [...PAGES, '/suppressions', '/routes', '/audit', '/settings'];
+
+/** A smarthost for mail to a domain, and who logs in there. */
+function routeTo(receiverDomain: string, username: string) {
+  return { receiverDomain, host: '127.0.0.1', port: 2525, username, password: 'x' };
+}
 
 describe.each([
   ['with script', true],
@@ -79,6 +84,44 @@ describe.each([
   });
 });
 
+describe.each([
+  ['with script', true],
+  ['without script', false],
+])('an owner %s', (_name, javaScriptEnabled) => {
+  test('sets a route, is told what is wrong with another, and removes it', async () => {
+    const email = `router-${javaScriptEnabled}@example.test`;
+    const { owner, token, path } = await ownedOrganization(base, 'Routed', email);
+    const watched = await watchedPage(browser, base, { javaScriptEnabled });
+    const { page, context, wrong } = watched;
+    await signedInAs(watched, base, owner.secret);
+    await page.goto(`${base}${path}`);
+    await page.getByRole('link', { name: 'Routes' }).click();
+    await page.getByLabel('Mail to the domain').fill('slow.example');
+    await page.getByLabel('It leaves').selectOption('failover');
+    await page.getByLabel('User name').fill('acme');
+    await page.getByLabel('Password').fill('smarthost-secret');
+    await page.getByRole('button', { name: 'Set it' }).click();
+    await page.getByText('This is missing: the server that takes the mail.', { exact: true }).waitFor();
+    expect(await page.getByLabel('Mail to the domain').inputValue()).toBe('slow.example');
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await page.getByLabel('Smarthost').fill('127.0.0.1');
+    await page.getByLabel('Password').fill('smarthost-secret');
+    await page.getByRole('button', { name: 'Set it' }).click();
+    await page.waitForURL(/\/routes\?done=set$/);
+    const { routes } = (await tool(base, 'list_outbound_routes', {}, token)).body as { routes: object[] };
+    expect(routes).toMatchObject([
+      { receiverDomain: 'slow.example', use: 'failover', host: '127.0.0.1', port: 587, hasPassword: true },
+    ]);
+    const row = page.getByRole('row', { name: 'to slow.example' });
+    await row.getByText('Remove', { exact: true }).click();
+    await row.getByRole('button', { name: 'Remove it' }).click();
+    await page.waitForURL(/done=removed$/);
+    expect((await tool(base, 'list_outbound_routes', {}, token)).body).toMatchObject({ routes: [] });
+    expect(wrong.filter((one) => !one.includes('422'))).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('names that want to be script', () => {
   test.each([
     ['the pages alone', true],
@@ -94,8 +137,9 @@ describe('names that want to be script', () => {
         tool(base, 'create_project', { name }, token),
         tool(base, 'create_service', { name }, token),
         tool(base, 'provision_email', { domain, localPart: `m${i}`, displayName: name }, token),
+        tool(base, 'set_outbound_route', routeTo(`r${i}.example`, name), token),
       ]);
-      expect([name, ...done.map((one) => Math.floor(one.status / 100))]).toEqual([name, 2, 2, 2, 2, 2]);
+      expect([name, ...done.map((one) => Math.floor(one.status / 100))]).toEqual([name, 2, 2, 2, 2, 2, 2]);
     }
     const watched = await watchedPage(browser, base, { bypassCSP });
     await signedInAs(watched, base, owner.secret);
@@ -247,6 +291,7 @@ describe('every page', () => {
     await tool(base, 'add_email_domain', { domain: 'wide.test' }, token);
     await tool(base, 'provision_email', { domain: 'wide.test', localPart: 'w'.repeat(60), displayName: name }, token);
     await tool(base, 'create_service', { name }, token);
+    await tool(base, 'set_outbound_route', routeTo(`${'w'.repeat(60)}.example`, name), token);
     const destinationAddress = `${'v'.repeat(60)}@remote.example`;
     await tool(base, 'set_email_forwarder', { sourceAddress: 'office@wide.test', destinationAddress }, token);
     const { domains } = (await tool(base, 'list_email_domains', {}, token)).body as { domains: { id: string }[] };

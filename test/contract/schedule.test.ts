@@ -1,17 +1,18 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listWaiting, releaseWaiting, schedule } from '../../mail/delivery/schedule.ts';
+import { listWaiting } from '../../mail/delivery/outbox.ts';
+import { releaseWaiting, schedule } from '../../mail/delivery/schedule.ts';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { Scheduler } from '../../mail/jobs/scheduler.ts';
 import { quiet } from '../../mail/log.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { queueOfTrace } from '../../mail/store/queue.ts';
 import { addSuppression } from '../../mail/store/suppression.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import { outgoing } from '../support/submission.ts';
 
 const MINUTE = 60_000;
 
@@ -56,6 +57,7 @@ beforeEach(async () => {
     log: quiet,
     forwardKey: Buffer.alloc(32),
     hold: null,
+    traceId: () => 'report',
     queued: () => woken++,
   });
 });
@@ -70,25 +72,10 @@ async function later(trace: string, to: string[], size = 10): Promise<void> {
   const writer = box.store.files.create();
   await writer.write(data);
   const blob = await writer.finish();
-  const mail: Outgoing = {
-    trace,
-    account: null,
-    tenant: 1,
-    sender: 'me@box.test',
-    smtputf8: false,
-    eightBit: false,
-    ret: '',
-    envid: '',
-    signAs: ['box.test'],
-    here: [],
-    local: to.filter((one) => one.endsWith('@box.test')),
-    elsewhere: to
-      .filter((one) => !one.endsWith('@box.test'))
-      .map((recipient) => ({ recipient, domain: recipient.split('@')[1] ?? '', notify: '', orcpt: '' })),
-    hold: null,
-    ...('data' in blob ? { data: blob.data, file: null } : { data: null, file: blob }),
-    index: indexMessage(data),
-  };
+  const local = to.filter((one) => one.endsWith('@box.test'));
+  const elsewhere = to.filter((one) => !one.endsWith('@box.test'));
+  const kept = 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
+  const mail = outgoing(data, elsewhere, { trace, signAs: ['box.test'], local, ...kept });
   await box.store.write(keep, { mail, until: box.clock.now + MINUTE });
   if ('file' in blob) box.store.files.settled(blob.file);
 }
@@ -114,7 +101,7 @@ test('a message whose octets are gone keeps back none behind it, and ends where 
   const [row] = await box.store.read(heldNow, undefined);
   expect(row?.held_because).toMatch(/^it could not be read/);
   expect((await story('broken')).at(-1)?.[0]).toBe('held');
-  const [waiting] = await box.store.read(listWaiting, { tenant: 1, after: 0, limit: 9 });
+  const [waiting] = await box.store.read(listWaiting, { tenant: 1, accounts: null, after: 0, limit: 9 });
   expect(waiting).toMatchObject({ trace: 'broken', heldBecause: row?.held_because });
   const id = waiting?.id ?? 0;
   expect(await box.store.write(releaseWaiting, { id })).toEqual({ kind: 'released' });

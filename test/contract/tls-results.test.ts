@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { indexMessage } from '../../mail/message/indexer.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely } from '../support/submission.ts';
+import { freely, outgoing } from '../support/submission.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
 import { beginAttempts, listQueue } from '../../mail/store/queue.ts';
 import { dayOf, forgetTlsResults, type TlsResult, tlsResults } from '../../mail/store/tls-result.ts';
@@ -15,28 +14,9 @@ const at = { mx: 'mx.remote.test', ip: '192.0.2.1', from: '198.51.100.7' };
 
 async function attempt(box: TestStore, results: readonly TlsResult[], outcome: 'deferred' | 'delivered' = 'deferred') {
   const { account } = await testAccount(box.store, `u${box.clock.now}`);
-  const data = Buffer.from('From: me@box.test\r\n\r\nhello\r\n');
-  const taken = await box.store.write(
-    submit,
-    freely({
-      trace: 't1',
-      account,
-      tenant: 1,
-      sender: '',
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [],
-      requireTls: true,
-      here: [],
-      elsewhere: [{ recipient: 'you@remote.test', domain: 'remote.test', notify: '', orcpt: '' }],
-      hold: null,
-      data,
-      file: null,
-      index: indexMessage(data),
-    }),
-  );
+  const about = { trace: 't1', account, sender: '', requireTls: true };
+  const mail = outgoing('From: me@box.test\r\n\r\nhello\r\n', ['you@remote.test'], about);
+  const taken = await box.store.write(submit, freely(mail));
   const id = taken.kind === 'taken' ? (taken.rows[0] ?? 0) : 0;
   await box.store.write(beginAttempts, { items: [{ id, nextAt: 1 }] });
   const said = { host: at.mx, ip: at.ip, code: 450, status: '4.7.1', text: 'later', tls: TLS, at: 1, nextAt: 2 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deliver } from '../../mail/delivery/deliver.ts';
 import type { Onward } from '../../mail/delivery/forward.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely } from '../support/submission.ts';
+import { freely, outgoing } from '../support/submission.ts';
 import { parseDomain } from '../../mail/message/address.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
@@ -65,29 +65,16 @@ async function arrived(id: string, to: readonly Tenant[], onward: readonly Onwar
 /** From the mailbox of one organization to the other and to the world, where the other's forward leads it on. */
 async function sent(id: string, by: Tenant, to: Tenant, away: string): Promise<number[]> {
   const sender = by.main.address;
-  const data = octets(sender, `${id}@${by.main.domain}`);
-  const done = await tenants.world.store.write(
-    submit,
-    freely({
-      trace: id,
-      account: accountOf(by),
-      tenant: tenantOf(by),
-      sender,
-      smtputf8: false,
-      eightBit: false,
-      ret: '',
-      envid: '',
-      signAs: [],
-      here: [{ account: accountOf(to), to: `inner@${to.main.domain}`, trace: '' }],
-      local: [`outer@${to.main.domain}`],
-      elsewhere: [{ recipient: away, domain: 'away.example', notify: '', orcpt: '' }],
-      onward: [goingOn(to, `secret@${to.word}.example`)],
-      hold: null,
-      data,
-      file: null,
-      index: indexMessage(data),
-    }),
-  );
+  const mail = outgoing(octets(sender, `${id}@${by.main.domain}`), [away], {
+    trace: id,
+    account: accountOf(by),
+    tenant: tenantOf(by),
+    sender,
+    here: [{ account: accountOf(to), to: `inner@${to.main.domain}`, trace: '' }],
+    local: [`outer@${to.main.domain}`],
+    onward: [goingOn(to, `secret@${to.word}.example`)],
+  });
+  const done = await tenants.world.store.write(submit, freely(mail));
   if (done.kind !== 'taken') throw new Error('it was not taken');
   return done.rows;
 }

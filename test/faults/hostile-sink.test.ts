@@ -1,8 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely } from '../support/submission.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
+import { freely, outgoing } from '../support/submission.ts';
 import { type Log, quiet } from '../../mail/log.ts';
 import type { AttemptResult, BounceMessage } from '../../mail/relay/needs.ts';
 import { type Relay, startRelay } from '../../mail/relay/relay.ts';
@@ -125,29 +124,9 @@ class World implements AsyncDisposable {
   }
 
   async submit({ domain }: Sink): Promise<void> {
-    const data = Uint8Array.from(
-      Buffer.from(`From: me@box.test\r\nMessage-ID: <${domain}@box.test>\r\n\r\n.hello\r\n..\r\nbye\r\n`),
-    );
-    const done = await this.box.store.write(
-      submit,
-      freely({
-        trace: domain,
-        account: 1,
-        tenant: 1,
-        sender: 'me@box.test',
-        smtputf8: false,
-        eightBit: false,
-        ret: '',
-        envid: '',
-        signAs: [],
-        here: [],
-        elsewhere: PEOPLE.map((one) => ({ recipient: `${one}@${domain}`, domain, notify: '', orcpt: '' })),
-        hold: null,
-        data,
-        file: null,
-        index: indexMessage(data),
-      }),
-    );
+    const text = `From: me@box.test\r\nMessage-ID: <${domain}@box.test>\r\n\r\n.hello\r\n..\r\nbye\r\n`;
+    const to = PEOPLE.map((one) => `${one}@${domain}`);
+    const done = await this.box.store.write(submit, freely(outgoing(text, to, { trace: domain, account: 1 })));
     if (done.kind !== 'taken') throw new Error('it was not taken');
   }
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BOX_OPERATIONS } from '../../src/operations/box/index.ts';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
-import { type Box, startBox } from '../support/box.ts';
-import { http, newOrganization, rpc, type Said, tool, toolNames } from '../support/mcp.ts';
+import type { Box } from '../support/box.ts';
+import { http, organizationBox, rpc, type Said, tool, toolNames } from '../support/mcp.ts';
 
 let box: Box;
 let base: string;
@@ -12,9 +12,7 @@ let revoked: string;
 
 beforeAll(async () => {
   // Loopback is not counted here: the limits have tests of their own.
-  box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
-  base = `http://127.0.0.1:${box.port('http')}`;
-  ({ token } = await newOrganization(base, 'Doors'));
+  ({ box, base, token } = await organizationBox('Doors'));
   const made = await tool(base, 'create_agent_token', { name: 'gone', actions: ['read', 'manage'] }, token);
   revoked = String(made.body['secret']);
   await tool(base, 'revoke_agent_token', { tokenId: (made.body['token'] as { id: string }).id }, token);

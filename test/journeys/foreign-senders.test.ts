@@ -1,9 +1,9 @@
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Box, startBox } from '../support/box.ts';
+import type { Box } from '../support/box.ts';
 import { foreignAuthors } from '../support/foreign-authors.ts';
-import { http, newOrganization, tool } from '../support/mcp.ts';
+import { http, organizationBox, tool } from '../support/mcp.ts';
 
 let box: Box;
 let base: string;
@@ -11,9 +11,7 @@ let token: string;
 let key: string;
 
 beforeAll(async () => {
-  box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
-  base = `http://127.0.0.1:${box.port('http')}`;
-  ({ token } = await newOrganization(base, 'Senders'));
+  ({ box, base, token } = await organizationBox('Senders'));
   for (const domain of ['a.test', 'b.test', 'unproved.test']) {
     await tool(base, 'add_email_domain', { domain }, token);
     if (domain !== 'unproved.test') await tool(base, 'verify_email_domain', { domain }, token);

@@ -1,15 +1,6 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
-
-/** A port that nothing has now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { freePort } from '../support/free-port.ts';
 
 // The default of live mode is both families on one port: `::` must not take IPv4 along and then find it taken.
 test('every door opens on 0.0.0.0 and :: at once', async () => {

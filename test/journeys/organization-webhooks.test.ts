@@ -1,38 +1,21 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { OutboundEvent } from '../../src/webhooks/event-body.ts';
+import type { OutboundEvent } from '../../src/webhooks/event-schemas.ts';
 import type { Box } from '../support/box.ts';
 import { http, tool } from '../support/mcp.ts';
 import { type Owned, portalBox } from '../support/visitor.ts';
-
-interface Told {
-  headers: IncomingMessage['headers'];
-  body: Buffer;
-  event: OutboundEvent;
-}
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 let box: Box;
 let base: string;
 let acme: Owned;
 let other: Owned;
-let receiver: Server;
-let told: Told[] = [];
+let receiver: WebhookReceiver<OutboundEvent>;
 let url: string;
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks);
-      told.push({ headers: request.headers, body, event: JSON.parse(body.toString()) as OutboundEvent });
-      response.end('thanks');
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`;
+  receiver = await new WebhookReceiver<OutboundEvent>().open();
+  ({ url } = receiver);
   ({ box, base, acme, other } = await portalBox());
   for (const [owned, domain] of [
     [acme, 'hooks-acme.test'],
@@ -45,11 +28,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await box[Symbol.asyncDispose]();
-  receiver.close();
+  receiver[Symbol.dispose]();
 });
-beforeEach(() => {
-  told = [];
-});
+beforeEach(() => receiver.forget());
 
 async function ask(name: string, args: object, owned = acme): Promise<Record<string, unknown>> {
   const { status, body, text } = await tool(base, name, args, owned.token);
@@ -66,8 +47,8 @@ async function send(domain: string, to: string[], owned = acme): Promise<string>
   return String(said.json?.['id']);
 }
 
-const types = () => told.map(({ event }) => event.type);
-const arrived = (n: number) => expect.poll(() => told.length, { timeout: 15_000, interval: 30 }).toBe(n);
+const types = () => receiver.told.map(({ event }) => event.type);
+const arrived = (n: number) => expect.poll(() => receiver.told.length, { timeout: 15_000, interval: 30 }).toBe(n);
 
 test('an organization hears what becomes of its mail, in order and signed, and of no other’s', async () => {
   const { signingSecret } = await ask('create_webhook', { url });
@@ -76,9 +57,9 @@ test('an organization hears what becomes of its mail, in order and signed, and o
   const id = await send('hooks-acme.test', ['inbox@hooks-acme.test', 'gone@elsewhere.example']);
   await arrived(3);
   expect(types()).toEqual(['email.queued', 'email.delivered', 'email.suppressed']);
-  const [queued, delivered, suppressed] = told.map(({ event }) => event);
+  const [queued, delivered, suppressed] = receiver.told.map(({ event }) => event);
   expect(queued).toMatchObject({
-    id: told[0]?.headers['webhook-id'],
+    id: receiver.told[0]?.headers['webhook-id'],
     data: {
       emailId: id,
       messageId: expect.stringMatching(/^<.+@hooks-acme\.test>$/) as string,
@@ -91,7 +72,7 @@ test('an organization hears what becomes of its mail, in order and signed, and o
   });
   expect(delivered?.data).toMatchObject({ emailId: id, to: ['inbox@hooks-acme.test'], enhancedCode: '2.0.0' });
   expect(suppressed?.data).toMatchObject({ to: ['gone@elsewhere.example'], text: 'manual' });
-  for (const { headers, body } of told) {
+  for (const { headers, body } of receiver.told) {
     const plain = createHmac('sha256', String(signingSecret)).update(body).digest('hex');
     expect(headers['x-service-signature']).toBe(`sha256=${plain}`);
   }

@@ -61,6 +61,36 @@ describe('an organization', () => {
     expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
   });
 
+  test('the ways by which its mail leaves are listed, set and removed, and a password is never shown', async () => {
+    const path = `${acme.path}/routes`;
+    expect((await acme.owner.get(path)).text).toContain('There are no routes');
+    const login = { username: 'acme', password: 'smarthost-secret' };
+    const route = { receiverDomain: 'Slow.example', use: 'failover', host: '127.0.0.1', port: '2525', ...login };
+    expect(leads(await acme.owner.act(path, 'set', route))).toBe(`303 ${path}?done=set`);
+    expect(leads(await acme.owner.act(path, 'set', { use: 'never', port: '587' }))).toBe(`303 ${path}?done=set`);
+    const { text } = await acme.owner.get(path);
+    for (const part of ['to slow.example', '127.0.0.1:2525', 'directly only', 'acme']) expect(text).toContain(part);
+    expect(text).not.toContain('smarthost-secret');
+    expect((await other.owner.get(`${other.path}/routes`)).text).toContain('There are no routes');
+
+    const refused = await acme.owner.act(path, 'set', { use: 'always', port: '2525', ...login });
+    expect([refused.status, refused.text.includes('This is missing: the server that takes the mail.')]).toEqual([
+      422,
+      true,
+    ]);
+    expect(refused.text).not.toContain('smarthost-secret');
+    const odd = await acme.owner.act(path, 'set', { host: '127.0.0.1', port: 'many' });
+    expect([odd.status, odd.text.includes('id="port-wrong"')]).toEqual([422, true]);
+
+    const [first = '', second = ''] = [...text.matchAll(/name="routeId" value="(rte_\d+)"/g)].map((one) => one[1]);
+    const foreign = await other.owner.act(`${other.path}/routes`, 'remove', { routeId: first });
+    expect(foreign.status).toBe(422);
+    for (const routeId of [first, second]) {
+      expect(leads(await acme.owner.act(path, 'remove', { routeId }))).toBe(`303 ${path}?done=removed`);
+    }
+    expect((await acme.owner.get(path)).text).toContain('There are no routes');
+  });
+
   test('a limited token is minted, shown once, refused where it must be, and revoked', async () => {
     const path = `${acme.path}/tokens`;
     const shown = await acme.owner.act(path, 'mint', { name: 'Reader', actions: ['read'] });

@@ -1,7 +1,7 @@
 import { Resend } from 'resend';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Box, startBox } from '../support/box.ts';
-import { newOrganization, tool } from '../support/mcp.ts';
+import type { Box } from '../support/box.ts';
+import { organizationBox, tool } from '../support/mcp.ts';
 
 let box: Box;
 let base: string;
@@ -9,9 +9,7 @@ let token: string;
 let key: string;
 
 beforeAll(async () => {
-  box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
-  base = `http://127.0.0.1:${box.port('http')}`;
-  ({ token } = await newOrganization(base, 'Movers'));
+  ({ box, base, token } = await organizationBox('Movers'));
   await tool(base, 'add_email_domain', { domain: 'moved.test' }, token);
   await tool(base, 'verify_email_domain', { domain: 'moved.test' }, token);
   key = String((await tool(base, 'create_email_api_key', { name: 'app' }, token)).body['secret']);

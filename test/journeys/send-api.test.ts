@@ -1,7 +1,7 @@
 import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
-import { http, newOrganization, tool } from '../support/mcp.ts';
+import { http, newOrganization, organizationBox, tool } from '../support/mcp.ts';
 
 let box: Box;
 let base: string;
@@ -9,9 +9,7 @@ let token: string;
 let key: string;
 
 beforeAll(async () => {
-  box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
-  base = `http://127.0.0.1:${box.port('http')}`;
-  ({ token } = await newOrganization(base, 'Senders'));
+  ({ box, base, token } = await organizationBox('Senders'));
   await ask('add_email_domain', { domain: 'send.test' });
   await ask('verify_email_domain', { domain: 'send.test' });
   await ask('add_email_domain', { domain: 'unproved.test' });

@@ -1,40 +1,25 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Box, startBox } from '../support/box.ts';
-import { http, newOrganization, tool } from '../support/mcp.ts';
+import type { Box } from '../support/box.ts';
+import { http, organizationBox, tool } from '../support/mcp.ts';
+import { type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
 
-interface Told {
-  headers: IncomingMessage['headers'];
-  body: Buffer;
-  event: { type: string; mailbox: string; message: Record<string, unknown> };
+interface Inbound {
+  type: string;
+  mailbox: string;
+  message: Record<string, unknown>;
 }
 
 let box: Box;
 let base: string;
 let token: string;
-let receiver: Server;
-let told: Told[] = [];
-/** What the receiver answers next; 200 when there is nothing. */
-let answers: number[] = [];
+let receiver: WebhookReceiver<Inbound>;
 let secret: string;
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks);
-      told.push({ headers: request.headers, body, event: JSON.parse(body.toString()) as Told['event'] });
-      response.writeHead(answers.shift() ?? 200, { location: 'http://127.0.0.1:1/' }).end('thanks');
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
-  base = `http://127.0.0.1:${box.port('http')}`;
-  ({ token } = await newOrganization(base, 'Listeners'));
+  receiver = await new WebhookReceiver<Inbound>().open();
+  ({ box, base, token } = await organizationBox('Listeners'));
   await ask('add_email_domain', { domain: 'hook.test' });
   await ask('verify_email_domain', { domain: 'hook.test' });
   await ask('provision_email', { domain: 'hook.test', localPart: 'in' });
@@ -42,12 +27,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await box[Symbol.asyncDispose]();
-  receiver.close();
+  receiver[Symbol.dispose]();
 });
-beforeEach(() => {
-  told = [];
-  answers = [];
-});
+beforeEach(() => receiver.forget());
 
 async function ask(name: string, args: object): Promise<Record<string, unknown>> {
   const { status, body, text } = await tool(base, name, args, token);
@@ -56,7 +38,7 @@ async function ask(name: string, args: object): Promise<Record<string, unknown>>
 }
 
 async function hook(): Promise<string> {
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/mail`;
+  const { url } = receiver;
   return String((await ask('set_email_inbound_webhook', { address: 'in@hook.test', url }))['signingSecret']);
 }
 
@@ -66,7 +48,7 @@ async function deliver(more: object = {}): Promise<void> {
   await transport.sendMail({ from, to: 'in@hook.test', subject: 'Grüße', text: 'Hallo', ...more });
 }
 
-const arrived = (n: number) => expect.poll(() => told.length, { timeout: 20_000, interval: 50 }).toBe(n);
+const arrived = (n: number) => expect.poll(() => receiver.told.length, { timeout: 20_000, interval: 50 }).toBe(n);
 
 test('tells of a message as the interface says, signed over its octets', async () => {
   await deliver({
@@ -75,7 +57,7 @@ test('tells of a message as the interface says, signed over its octets', async (
     attachments: [{ filename: '../Plan ü.txt', content: 'the plan' }],
   });
   await arrived(1);
-  const [{ headers, body, event } = told[0] as Told] = told;
+  const [{ headers, body, event } = receiver.told[0] as Received<Inbound>] = receiver.told;
   expect(event).toMatchObject({
     type: 'email.inbound',
     mailbox: 'in@hook.test',
@@ -104,7 +86,7 @@ test('tells of a message as the interface says, signed over its octets', async (
 test('an attachment is there for who has its link, as it is, and for nobody with another one', async () => {
   await deliver({ attachments: [{ filename: 'a.html', content: '<script>alert(1)</script>' }] });
   await arrived(1);
-  const [one] = told;
+  const [one] = receiver.told;
   const url = (one?.event.message['attachments'] as { url: string }[] | undefined)?.[0]?.url ?? '';
   const said = await http('GET', url);
   expect(said.text).toBe('<script>alert(1)</script>');
@@ -123,13 +105,13 @@ test('an attachment is there for who has its link, as it is, and for nobody with
 });
 
 test('a refusal and a redirect are tried again, under the same id, and what came later waits its turn', async () => {
-  answers = [500, 302];
+  receiver.answers = [500, 302];
   await deliver({ subject: 'first' });
   await deliver({ subject: 'second' });
   await expect
-    .poll(() => told.map(({ event }) => event.message['subject']), { timeout: 60_000, interval: 200 })
+    .poll(() => receiver.told.map(({ event }) => event.message['subject']), { timeout: 60_000, interval: 200 })
     .toEqual(['first', 'first', 'first', 'second']);
-  expect(new Set(told.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+  expect(new Set(receiver.told.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
   const { deliveries } = (await ask('list_webhook_deliveries', { address: 'in@hook.test', limit: 4 })) as {
     deliveries: { httpStatus: number; problem: string | null }[];
   };
@@ -138,13 +120,13 @@ test('a refusal and a redirect are tried again, under the same id, and what came
 }, 70_000);
 
 test('what was accepted is told after a kill', async () => {
-  answers = [500];
+  receiver.answers = [500];
   await deliver({ subject: 'before the crash' });
   await arrived(1);
   await box.kill();
   await box.start();
-  await expect.poll(() => told.length, { timeout: 30_000, interval: 100 }).toBeGreaterThan(1);
-  expect(told.at(-1)?.event.message['subject']).toBe('before the crash');
+  await expect.poll(() => receiver.told.length, { timeout: 30_000, interval: 100 }).toBeGreaterThan(1);
+  expect(receiver.told.at(-1)?.event.message['subject']).toBe('before the crash');
 });
 
 test('the newest message tests it, one of the past is told again, and a rotated secret signs at once', async () => {
@@ -152,7 +134,7 @@ test('the newest message tests it, one of the past is told again, and a rotated 
   secret = await hook();
   await ask('test_inbound_webhook', { address: 'in@hook.test' });
   await arrived(1);
-  const [one] = told;
+  const [one] = receiver.told;
   const signed = (by: string) =>
     `sha256=${createHmac('sha256', by)
       .update(one?.body ?? '')
@@ -172,5 +154,5 @@ test('a webhook that was removed hears nothing more, and the mail is there all t
   await hook();
   await deliver({ subject: 'loud' });
   await arrived(1);
-  expect(told[0]?.event.message['subject']).toBe('loud');
+  expect(receiver.told[0]?.event.message['subject']).toBe('loud');
 });

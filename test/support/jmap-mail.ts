@@ -1,48 +1,41 @@
-import { jmapId } from '../../mail/jmap/ids.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
-import { messageRows } from '../../mail/store/content.ts';
-import { appendMessage } from '../../mail/store/entry-commands.ts';
-import type { FlagSet } from '../../mail/store/flags.ts';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import type { JmapWorld } from './jmap-world.ts';
 
-/** Text with LF becomes a message with CRLF; each of its characters is one octet. */
-export function octetsOf(message: Buffer | string): Buffer {
-  return typeof message === 'string' ? Buffer.from(message.replace(/\r?\n/g, '\r\n'), 'latin1') : message;
+/** Puts messages into an account as IMAP does. */
+export function imapOf(world: JmapWorld): StoreBackend {
+  return new StoreBackend(world.box.store, world.account, () => world.box.clock.now);
 }
 
-/** Puts a message into a mailbox of the world's account, its inbox if none is named; answers its JMAP id. */
-export async function keep(
-  world: JmapWorld,
-  message: Buffer | string,
-  flags: FlagSet = { bits: 0, keywords: [] },
-  mailbox = world.inbox,
-): Promise<string> {
-  const { store } = world.box;
-  const octets = octetsOf(message);
-  const writer = store.files.create();
-  await writer.write(octets);
-  const blob = await writer.finish();
-  const result = await store.write(appendMessage, {
-    account: world.account,
-    mailbox,
-    flags,
-    receivedAt: world.box.clock.now,
-    file: 'file' in blob ? blob : null,
-    data: 'data' in blob ? blob.data : null,
-    index: indexMessage(octets),
-  });
-  if (result.kind !== 'appended') throw new Error(result.kind);
-  const input = { account: world.account, mailbox, uids: [result.uid], structure: false };
-  const [row] = await store.read(messageRows, input);
-  return jmapId('email', row?.emailId ?? 0);
+export interface Put {
+  mailbox?: string;
+  /** Its own Message-ID, without the domain. */
+  id?: string;
+  /** Message-IDs that it refers to. */
+  refs?: readonly string[];
+  subject?: string;
+  bits?: number;
+  receivedAt?: number;
 }
 
-export type Answered = Record<string, unknown> & { id: string };
+let put = 0;
 
-/** What Email/get answers about one message. */
-export async function getOne(world: JmapWorld, id: string, args: Record<string, unknown> = {}): Promise<Answered> {
-  const { list } = await world.call('Email/get', { ids: [id], ...args });
-  const [one] = list as Answered[];
-  if (one === undefined) throw new Error(`${id} was not found`);
-  return one;
+/** Appends one message and answers its UID. */
+export async function putMessage(world: JmapWorld, what: Put = {}): Promise<number> {
+  const { mailbox = 'INBOX', id = `put${++put}`, refs = [], subject = 'Hello', bits = 0 } = what;
+  const references = refs.length === 0 ? '' : `References: ${refs.map((ref) => `<${ref}@box.test>`).join(' ')}\r\n`;
+  const text = `From: a@remote.example\r\nMessage-ID: <${id}@box.test>\r\n${references}Subject: ${subject}\r\n\r\nHello\r\n`;
+  const sink = imapOf(world).append(text.length);
+  if ('kind' in sink) throw new Error(sink.kind);
+  await sink.write(Buffer.from(text));
+  const { receivedAt } = what;
+  const done = await sink.finish({ mailbox, flags: { bits, keywords: [] }, receivedAt });
+  if (done.kind !== 'appended') throw new Error(done.kind);
+  return done.uid;
+}
+
+/** The row of a mailbox by its name. */
+export async function mailboxRow(world: JmapWorld, name: string): Promise<number> {
+  const found = await imapOf(world).mailbox(name);
+  if (found === undefined) throw new Error(`no mailbox ${name}`);
+  return found.id;
 }

@@ -5,6 +5,7 @@ import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
 import { readRequest } from '../../mail/jmap/request.ts';
 import { type JmapResponse, runRequest } from '../../mail/jmap/run.ts';
 import { quiet } from '../../mail/log.ts';
+import { SecretBox } from '../../mail/store/secrets.ts';
 import { testAccount, testStore, type TestStore } from './store.ts';
 
 /** A store with one account, and JMAP requests to it without a network. */
@@ -49,6 +50,12 @@ export function worldOn(
     limits: { ...JMAP_LIMITS, ...limits },
     maxMessageBytes: 25 * 1024 * 1024,
     hostname: 'mail.box.test',
+    push: {
+      secrets: new SecretBox(Buffer.alloc(32, 5)),
+      publicKey: 'none',
+      judge: () => Promise.resolve(undefined),
+      changed: () => undefined,
+    },
     log: quiet,
     meter: quiet,
   };

@@ -1,7 +1,6 @@
 import { accountKeyOf } from '../../mail/login/throttle.ts';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { deliveryTrace } from '../../mail/delivery/deliver.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { type Bootstrapped, bootstrapOrganization } from '../../src/bootstrap/commands.ts';
@@ -10,6 +9,7 @@ import { claimOrganization } from '../../src/people/claim-commands.ts';
 import type { LinkPurpose } from '../../src/people/commands.ts';
 import { insertLink, insertPendingUser } from '../../src/people/commands.ts';
 import { newSecret } from '../../src/people/secrets.ts';
+import { outgoing } from './submission.ts';
 
 export const DAY = 86_400_000;
 
@@ -104,22 +104,11 @@ export const newPassword = (password: string): ClaimedBy => ({ kind: 'new', pass
 
 /** A letter that only has to be there. */
 export function letterTo(to: string): Outgoing {
-  const data = Uint8Array.from(Buffer.from('Subject: a link\r\n\r\nhello\r\n'));
-  return {
+  return outgoing('Subject: a link\r\n\r\nhello\r\n', [to], {
     trace: deliveryTrace('mailstead@box.test', to),
-    account: null,
     tenant: 0,
     sender: 'mailstead@box.test',
-    smtputf8: false,
-    eightBit: false,
-    ret: '',
-    envid: '',
     signAs: ['box.test'],
-    here: [],
-    elsewhere: [{ recipient: to, domain: 'x.test', notify: '', orcpt: '' }],
     hold: 'test',
-    data,
-    file: null,
-    index: indexMessage(data),
-  };
+  });
 }

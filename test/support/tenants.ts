@@ -1,6 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { submit } from '../../mail/delivery/submit.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
 import { rowId } from '../../src/ids.ts';
 import { anonymousCaller, type Caller } from '../../src/operations/caller.ts';
@@ -11,7 +10,7 @@ import { getServiceEnvironment } from '../../src/operations/services/environment
 import type { World } from '../../src/operations/world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { authenticate } from '../../src/tokens/authenticate.ts';
-import { freely } from './submission.ts';
+import { freely, outgoing } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
 import { type TestWorld, testWorld } from './world.ts';
 
@@ -243,28 +242,16 @@ async function queueRows(
   word: string,
 ): Promise<{ queueId: string; heldId: string }> {
   const sender = `anna@${word}.test`;
-  const data = Buffer.from(`From: <${sender}>\r\nTo: <to@${word}.example>\r\n\r\n${word}\r\n`);
+  const text = `From: <${sender}>\r\nTo: <to@${word}.example>\r\n\r\n${word}\r\n`;
   const queued = async (hold: string | null): Promise<string> => {
-    const done = await store.write(
-      submit,
-      freely({
-        trace: `trace-${word}-${hold ?? 'due'}`,
-        account: rowId('mailbox', mailboxId) ?? 0,
-        tenant: rowId('organization', organizationId) ?? 0,
-        sender,
-        smtputf8: false,
-        eightBit: false,
-        ret: '',
-        envid: '',
-        signAs: [],
-        here: [],
-        hold,
-        data: Uint8Array.from(data),
-        file: null,
-        elsewhere: [{ recipient: `to@${word}.example`, domain: `${word}.example`, notify: '', orcpt: '' }],
-        index: indexMessage(data),
-      }),
-    );
+    const mail = outgoing(text, [`to@${word}.example`], {
+      trace: `trace-${word}-${hold ?? 'due'}`,
+      account: rowId('mailbox', mailboxId) ?? 0,
+      tenant: rowId('organization', organizationId) ?? 0,
+      sender,
+      hold,
+    });
+    const done = await store.write(submit, freely(mail));
     if (done.kind !== 'taken') throw new Error(done.kind);
     return `que_${done.rows[0]}`;
   };

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { countNotices } from '../../../mail/store/notice.ts';
 import { publicId } from '../../ids.ts';
 import { addWebhook, changeWebhook, dropWebhook, MOST_WEBHOOKS } from '../../sending/webhook-commands.ts';
 import { listWebhooks, type Webhook } from '../../sending/webhook-queries.ts';
 import { EVENT_TYPES, eventsOf, typeOf } from '../../webhooks/event-types.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
+import { Id, Line, SECRET_NOTICE } from '../schemas.ts';
 import { allowedProjects, projectOf, webhookOf } from '../scope.ts';
+import { Health, healthOf } from './webhook-health.ts';
 import { goodUrl, newSecret } from './webhook-input.ts';
 
 const Events = z
@@ -21,14 +21,7 @@ const Shown = z.object({
   url: z.string(),
   events: z.array(z.string()),
   projectId: z.string().nullable(),
-  enabled: z.boolean(),
-  createdAt: z.string(),
-  lastDeliveryAt: z.string().nullable(),
-  lastStatus: z.number().nullable(),
-  consecutiveFailures: z.number(),
-  disabledAt: z.string().nullable(),
-  waiting: z.number(),
-  givenUp: z.number(),
+  ...Health.shape,
 });
 
 export const createWebhook = operation({
@@ -158,20 +151,12 @@ export const removeOrganizationWebhook = operation({
   },
 });
 
-async function shown({ store }: Call, hook: Webhook): Promise<z.output<typeof Shown>> {
-  const { waiting, dead } = await store.read(countNotices, { listener: hook.id });
+async function shown(call: Call, hook: Webhook): Promise<z.output<typeof Shown>> {
   return {
     id: publicId('webhook', hook.id),
     url: hook.url,
     events: hook.events.map(typeOf),
     projectId: hook.project === null ? null : publicId('project', hook.project),
-    enabled: hook.disabledAt === null,
-    createdAt: isoOf(hook.createdAt),
-    lastDeliveryAt: isoOrNull(hook.lastDeliveryAt),
-    lastStatus: hook.lastStatus,
-    consecutiveFailures: hook.failures,
-    disabledAt: isoOrNull(hook.disabledAt),
-    waiting,
-    givenUp: dead,
+    ...(await healthOf(call, hook)),
   };
 }

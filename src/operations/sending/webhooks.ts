@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { countNotices } from '../../../mail/store/notice.ts';
 import { publicId } from '../../ids.ts';
 import { changeWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
 import { findWebhook } from '../../sending/webhook-queries.ts';
 import { operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
+import { Id, isoOf, Line, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
 import { targetOf } from './webhook-deliveries.ts';
+import { Health, healthOf } from './webhook-health.ts';
 import { goodUrl, newSecret } from './webhook-input.ts';
 
 const Mailbox = { mailboxId: Id('mailbox').optional(), address: Line(1, 320).optional() };
@@ -58,41 +58,15 @@ export const getInboundWebhook = operation({
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject(Mailbox),
   output: z.object({
-    webhook: z
-      .object({
-        mailboxId: z.string(),
-        url: z.string(),
-        enabled: z.boolean(),
-        createdAt: z.string(),
-        lastDeliveryAt: z.string().nullable(),
-        lastStatus: z.number().nullable(),
-        consecutiveFailures: z.number(),
-        disabledAt: z.string().nullable(),
-        waiting: z.number(),
-        givenUp: z.number(),
-      })
-      .nullable(),
+    webhook: z.object({ mailboxId: z.string(), url: z.string(), ...Health.shape }).nullable(),
   }),
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailboxId/webhook' },
   async run(call, which) {
     const mailbox = await mailboxOf(call, which);
     const hook = await call.store.read(findWebhook, { account: mailbox.id });
     if (hook === undefined) return { webhook: null };
-    const { waiting, dead } = await call.store.read(countNotices, { listener: hook.id });
-    return {
-      webhook: {
-        mailboxId: publicId('mailbox', mailbox.id),
-        url: hook.url,
-        enabled: hook.disabledAt === null,
-        createdAt: isoOf(hook.createdAt),
-        lastDeliveryAt: isoOrNull(hook.lastDeliveryAt),
-        lastStatus: hook.lastStatus,
-        consecutiveFailures: hook.failures,
-        disabledAt: isoOrNull(hook.disabledAt),
-        waiting,
-        givenUp: dead,
-      },
-    };
+    const mailboxId = publicId('mailbox', mailbox.id);
+    return { webhook: { mailboxId, url: hook.url, ...(await healthOf(call, hook)) } };
   },
 });
 

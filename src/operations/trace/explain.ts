@@ -1,39 +1,7 @@
 import type { JournalLine } from '../../../mail/store/journal.ts';
-import { meansGone } from '../../../mail/store/suppression.ts';
-
-/** What kinds of things a story is made of. */
-export const EVENTS = [
-  'accepted',
-  'policy',
-  'queued',
-  'attempt',
-  'deferred',
-  'delivered',
-  'bounced',
-  'complained',
-  'relayed',
-  'webhook',
-] as const;
-
-/** One thing that happened to a message, before its time is written out. */
-export interface Entry {
-  /** ms UTC. */
-  at: number;
-  event: (typeof EVENTS)[number];
-  /** Whom it is about, where it is not about all. */
-  recipient?: string;
-  host?: string;
-  tls?: string;
-  /** SMTP reply or HTTP status. */
-  code?: number;
-  enhancedCode?: string;
-  /** What the other side said: its words, not ours. */
-  text?: string;
-  /** What happened, and what to do. */
-  explanation: string;
-}
-
-type Telling = Omit<Entry, 'at'>;
+import type { Entry, Telling } from './entry.ts';
+import { Facts } from './facts.ts';
+import { attempted, never, notYet, protection, report } from './outcome.ts';
 
 /**
  * What one line of the journal says, for people. What a stranger chose (a host's name, a sender, a reply) stands in fields
@@ -42,34 +10,6 @@ type Telling = Omit<Entry, 'at'>;
 export function entriesOf({ at, event, detail }: JournalLine): Entry[] {
   const tell = TELL[event] ?? ((facts: Facts) => [other(event, facts)]);
   return tell(new Facts(detail)).map((one) => ({ at, ...one }));
-}
-
-/** The detail of a line, of which no field is sure to be there: older lines have fewer. */
-class Facts {
-  readonly #detail: Readonly<Record<string, unknown>>;
-
-  constructor(detail: Readonly<Record<string, unknown>>) {
-    this.#detail = detail;
-  }
-
-  text(name: string): string {
-    const value = this.#detail[name];
-    return typeof value === 'string' ? value : '';
-  }
-
-  list(name: string): string[] {
-    const value = this.#detail[name];
-    return Array.isArray(value) ? value.map(String) : [];
-  }
-
-  number(name: string): number {
-    const value = this.#detail[name];
-    return typeof value === 'number' ? value : 0;
-  }
-
-  get names(): string[] {
-    return Object.keys(this.#detail);
-  }
 }
 
 const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
@@ -214,66 +154,6 @@ function other(event: string, facts: Facts): Telling {
   };
 }
 
-function attempted(event: 'delivered' | 'deferred' | 'bounced', facts: Facts): Omit<Telling, 'explanation'> {
-  const [host, tls, enhancedCode, text] = ['host', 'tls', 'status', 'text'].map((name) => facts.text(name));
-  const code = facts.number('code');
-  return {
-    event,
-    recipient: facts.text('to'),
-    ...(host !== '' && { host }),
-    ...(tls !== '' && { tls }),
-    ...(code !== 0 && { code }),
-    ...(enhancedCode !== '' && { enhancedCode }),
-    ...(text !== '' && { text }),
-  };
-}
-
-function notYet(facts: Facts): string {
-  const host = facts.text('host');
-  const next = facts.text('next');
-  const what = host === '' ? 'It could not be handed over yet' : 'Their server did not take it yet';
-  return `${what}. It is tried again by itself${next === '' ? '' : `, at ${next}`}. Nothing needs to be done.`;
-}
-
-function never(facts: Facts): string {
-  const host = facts.text('host');
-  const refused = host === '' ? 'It cannot be delivered' : 'Their server refused it for good';
-  // They had taken it before.
-  const what = facts.text('report') === '' ? refused : 'A report came back that it could not be delivered there';
-  return `${what}. ${afterRefusal(facts)}`;
-}
-
-function afterRefusal(facts: Facts): string {
-  const status = facts.text('status');
-  if (meansGone(status)) return 'The address does not exist there: correct it. Programs write to it no more.';
-  if (status === '5.4.7')
-    return 'It was tried until its time was over. Find out why their server takes no mail, and send it again.';
-  if (status.startsWith('5.2.')) return 'The mailbox takes no mail now: ask the recipient in another way.';
-  if (status.startsWith('5.7.'))
-    return 'Their policy is against it: read what they say, and check the DNS records of your domain.';
-  if (status.startsWith('5.3.') || status.startsWith('5.6.'))
-    return 'It is the message itself that they do not take: make it smaller or simpler.';
-  return 'Read what they say; the same message again will most likely fare no better.';
-}
-
-function report(facts: Facts): Telling {
-  const to = facts.text('to');
-  const whom = to === '' ? `nobody: ${facts.text('because') || 'there is no sender'}` : to;
-  switch (facts.text('kind')) {
-    case 'delay':
-      return { event: 'deferred', explanation: `A note that it is delayed was sent to ${whom}.` };
-    case 'success':
-      return { event: 'delivered', explanation: `A report that it was handed over was sent to ${whom}.` };
-    default:
-      return { event: 'bounced', explanation: `A report of the failure was sent to ${whom}.` };
-  }
-}
-
 function senderOf(facts: Facts): string {
   return facts.text('from') || 'nobody (a report or an automatic answer)';
-}
-
-function protection(facts: Facts): string {
-  const tls = facts.text('tls');
-  return tls.startsWith('TLS') ? ', over an encrypted connection' : ', over a connection without encryption';
 }

@@ -2,7 +2,8 @@ import { journalOf, type JournalLine, type Viewer } from '../../../mail/store/jo
 import { queueOfTrace, type QueueRow } from '../../../mail/store/queue.ts';
 import type { Store } from '../../../mail/store/engine/types.ts';
 import { openAttempts, sentOfTrace, type Told, toldOfEmail, untoldEmail } from '../../trace/queries.ts';
-import { entriesOf, type Entry } from './explain.ts';
+import type { Entry } from './entry.ts';
+import { entriesOf } from './explain.ts';
 
 /** What a viewer may know of one message. */
 export interface Story {

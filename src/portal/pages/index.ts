@@ -10,6 +10,7 @@ import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { overview } from './overview.ts';
 import { queue } from './queue.ts';
+import { routes } from './routes.ts';
 import { service } from './service.ts';
 import { queuedMail } from './queued-mail.ts';
 import { services } from './services.ts';
@@ -32,6 +33,7 @@ export const PAGES: readonly Page[] = [
   queuedMail,
   trace,
   suppressions,
+  routes,
   tokens,
   apiKeys,
   webhooks,

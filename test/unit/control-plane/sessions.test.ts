@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { operatorCaller } from '../../../src/operations/caller.ts';
-import { McpDoor, type McpRequest } from '../../../src/mcp/door.ts';
+import { McpDoor } from '../../../src/mcp/door.ts';
+import type { McpRequest } from '../../../src/mcp/request.ts';
 import { catalogueOffer } from '../../../src/mcp/offer.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 

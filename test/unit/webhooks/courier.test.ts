@@ -90,8 +90,8 @@ test('while ends cannot be written nothing is told twice, and they are written w
   expect(hooks.receiver.told).toHaveLength(1);
 });
 
-test('a webhook is told in order, one at a time, also when more comes meanwhile', async () => {
-  const account = await hooks.mailbox('one');
+/** Has the receiver take so long, ms, and tells how many requests it had at the same time at the most. */
+function together(ms: number): () => number {
   let inside = 0;
   let most = 0;
   hooks.receiver.answer = (_request, response) => {
@@ -99,15 +99,21 @@ test('a webhook is told in order, one at a time, also when more comes meanwhile'
     setTimeout(() => {
       inside--;
       response.end();
-    }, 2);
+    }, ms);
   };
+  return () => most;
+}
+
+test('a webhook is told in order, one at a time, also when more comes meanwhile', async () => {
+  const account = await hooks.mailbox('one');
+  const most = together(2);
   const subjects = Array.from({ length: 60 }, (_, i) => `s${i}`);
   for (const subject of subjects.slice(0, 30)) await hooks.arrive(account, subject);
   await using _courier = new Courier(hooks.options());
   for (const subject of subjects.slice(30)) await hooks.arrive(account, subject);
   await expect.poll(() => hooks.receiver.told.length, patience).toBe(60);
   expect(hooks.receiver.told.map((one) => one.subject)).toEqual(subjects);
-  expect(most).toBe(1);
+  expect(most()).toBe(1);
 });
 
 test('attempts are forgotten after 30 days', async () => {
@@ -124,19 +130,11 @@ test('attempts are forgotten after 30 days', async () => {
 });
 
 test('ten of a host at the same time, and no more', async () => {
-  let inside = 0;
-  let most = 0;
-  hooks.receiver.answer = (_request, response) => {
-    most = Math.max(most, ++inside);
-    setTimeout(() => {
-      inside--;
-      response.end();
-    }, 60);
-  };
+  const most = together(60);
   for (let i = 0; i < 25; i++) await hooks.arrive(await hooks.mailbox(`m${i}`), `s${i}`);
   await using _courier = new Courier(hooks.options());
   await expect.poll(() => hooks.receiver.told.length, patience).toBe(25);
-  expect(most).toBe(10);
+  expect(most()).toBe(10);
 });
 
 describe('a receiver that is down', () => {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
 import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
-import { inboundBody, type InboundEvent } from '../../../src/webhooks/payload.ts';
+import type { InboundEvent } from '../../../src/webhooks/event-schemas.ts';
+import { inboundBody } from '../../../src/webhooks/payload.ts';
 import { requestExcerpt } from '../../../src/webhooks/request-excerpt.ts';
 
 const links = { baseUrl: 'https://box.test', key: Buffer.alloc(32, 1), now: Date.UTC(2026, 0, 1) };

@@ -7,7 +7,7 @@ import { ReadBudget } from '../../../../mail/jmap/email/read-budget.ts';
 import { readWanted, type Wanted } from '../../../../mail/jmap/email/wanted.ts';
 import { indexMessage } from '../../../../mail/message/indexer.ts';
 import { BOMBS, corpus } from '../../../support/corpus.ts';
-import { getOne, keep } from '../../../support/jmap-mail.ts';
+import { getOne, keep } from '../../../support/jmap-kept.ts';
 import { jmapWorld } from '../../../support/jmap-world.ts';
 
 /** Properties that are told without reading the message, and what a reading of its header says. */

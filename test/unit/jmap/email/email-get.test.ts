@@ -4,7 +4,7 @@ import { copyEntries, storeFlags } from '../../../../mail/store/entry-commands.t
 import { DELETED, DRAFT, FLAGGED, SEEN } from '../../../../mail/store/flags.ts';
 import { jmapId } from '../../../../mail/jmap/ids.ts';
 import { arrive, testIntake } from '../../../support/arrivals.ts';
-import { getOne, keep, octetsOf } from '../../../support/jmap-mail.ts';
+import { getOne, keep, octetsOf } from '../../../support/jmap-kept.ts';
 import { jmapWorld, type JmapWorld, worldOn } from '../../../support/jmap-world.ts';
 import { testAccount } from '../../../support/store.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { blobId } from '../../../../mail/jmap/ids.ts';
 import { keepBlob } from '../../../../mail/jmap/uploads.ts';
-import { keep, octetsOf } from '../../../support/jmap-mail.ts';
+import { keep, octetsOf } from '../../../support/jmap-kept.ts';
 import { jmapWorld, type JmapWorld, worldOn } from '../../../support/jmap-world.ts';
 import { testAccount } from '../../../support/store.ts';
 

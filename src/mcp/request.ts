@@ -1,0 +1,62 @@
+import { parseBounded } from '../http/json.ts';
+import { type McpAnswer, rpcError, type RpcId, rpcIdOf } from './answer.ts';
+
+const MODERN_VERSION = 'io.modelcontextprotocol/protocolVersion';
+
+/** One POST as the door sees it. */
+export interface McpRequest {
+  url: URL;
+  ip: string;
+  readonly header: (name: string) => string | undefined;
+  /** Every value, so that two are seen to be two. */
+  authorization: string | string[] | undefined;
+  body: string;
+}
+
+/** A JSON-RPC request or notification. */
+export interface Message extends Record<string, unknown> {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+export type Read = { kind: 'message'; message: Message } | { kind: 'bad'; answer: McpAnswer };
+
+/** One JSON-RPC message, or the answer to what is none. */
+export function readMessage(body: string): Read {
+  const bad = (id: RpcId, code: number, why: string): Read => ({
+    kind: 'bad',
+    answer: rpcError(id, code, why, { status: 400 }),
+  });
+  const parsed = parseBounded(body);
+  if (!parsed.ok) return bad(null, -32700, parsed.problem);
+  const { value } = parsed;
+  if (Array.isArray(value)) return bad(null, -32600, 'Batches are not taken: send one request');
+  if (typeof value !== 'object' || value === null) return bad(null, -32600, 'A JSON-RPC object is needed');
+  const message = value as Record<string, unknown>;
+  const { method, params = {}, id } = message;
+  const isId = !('id' in message) || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id));
+  const isParams = typeof params === 'object' && params !== null && !Array.isArray(params);
+  if (message['jsonrpc'] !== '2.0' || typeof method !== 'string' || !isId || !isParams) {
+    return bad(rpcIdOf(message), -32600, 'This is no JSON-RPC 2.0 request: jsonrpc, method, params, id');
+  }
+  const given = params as Record<string, unknown>;
+  const fitted = given['arguments'] === null ? { ...given, arguments: {} } : given;
+  return { kind: 'message', message: { ...message, method, params: fitted } };
+}
+
+/** A revision without a handshake names itself in every request, or in its header. */
+export function isModern({ params }: Message, request: McpRequest): boolean {
+  const meta = params['_meta'];
+  if (typeof meta === 'object' && meta !== null && MODERN_VERSION in meta) return true;
+  return (request.header('mcp-protocol-version') ?? '') >= '2026';
+}
+
+/** The request for the library, which insists on an Accept that plain clients do not send. */
+export function webRequest(request: McpRequest): Request {
+  const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' });
+  for (const name of ['mcp-protocol-version', 'mcp-method', 'mcp-name']) {
+    const value = request.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  return new Request(request.url, { method: 'POST', headers, body: request.body });
+}

@@ -1,0 +1,38 @@
+import { networkInterfaces } from 'node:os';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
+import { type Relay, startRelay } from '../../mail/relay/relay.ts';
+import { mayReach } from '../networks.ts';
+import type { OutboundTls } from '../outbound-tls.ts';
+import type { Inside } from './inside.ts';
+
+/** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
+export function openRelay(
+  { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics, clock }: Inside,
+  tls: OutboundTls,
+  doors: readonly { door: string; port: number }[],
+): Relay {
+  const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
+  const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
+  const returnPaths = new ReturnPaths(store, reportKey, clock);
+  const { outboundAddresses: from } = settings;
+  for (const ip of [from?.ipv4, from?.ipv6]) {
+    if (ip === undefined || own.has(ip)) continue;
+    log.warn({ ip }, 'this machine does not have the address that MAILSTEAD_OUTBOUND_ADDRESSES names; mail waits');
+  }
+  return startRelay({
+    queue,
+    resolver,
+    keys: (domain) => keys.of(domain),
+    returnPath: (item) => returnPaths.of(item),
+    smarthost: (id) => smarthosts.find(id),
+    hostname: settings.hostname,
+    ehlo: settings.outboundHostname,
+    from,
+    tlsPolicy: tls.find,
+    outboundPort: settings.outboundPort,
+    allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
+    isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),
+    log,
+    meter: metrics,
+  });
+}

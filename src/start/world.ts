@@ -1,0 +1,32 @@
+import { allowAll } from '../../mail/delivery/policy.ts';
+import { isLoopback } from '../../mail/receiver/admission.ts';
+import { HttpLimits } from '../http/rate.ts';
+import type { World } from '../operations/world.ts';
+import { Runner } from '../services/runner.ts';
+import type { Inside } from './inside.ts';
+import type { Listeners } from './ports.ts';
+
+/** What operations may use. `listeners` is filled in when all doors are open. */
+export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: World['refusedLogins']): World {
+  const { settings, clock, logins, queue } = inside;
+  const local = (): string => `http://127.0.0.1:${listeners.http ?? listeners.https ?? 0}`;
+  const baseUrl = (): string => settings.baseUrl ?? local();
+  const ports = (): Listeners => listeners;
+  return {
+    ...inside,
+    limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
+    certificate: () => ({ pem: inside.tls.pair.cert, selfSigned: inside.tls.selfSigned }),
+    startedAt: clock(),
+    policy: allowAll,
+    baseUrl,
+    ports,
+    runner: new Runner({ ...inside, baseUrl, ports }),
+    revoked(account, gone) {
+      if (gone === undefined) logins.revoked({ account });
+      for (const credential of gone ?? []) logins.revoked({ account, credential });
+    },
+    catalogue: async () => (await import('../operations/catalogue.ts')).CATALOGUE,
+    queueChanged: () => queue.changed(),
+    refusedLogins,
+  };
+}

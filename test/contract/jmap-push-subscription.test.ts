@@ -1,0 +1,208 @@
+import { createDecipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { StateWatch } from '../../mail/jmap/push/watch.ts';
+import { quiet } from '../../mail/log.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import { SecretBox } from '../../mail/store/secrets.ts';
+import { appendMessage } from '../../mail/store/entry-commands.ts';
+import { Pusher } from '../../src/jmap/pusher.ts';
+import { Vapid } from '../../src/jmap/vapid.ts';
+import type { Posted, Posting } from '../../src/webhooks/post.ts';
+import { jmapWorld, type JmapWorld } from '../support/jmap-world.ts';
+
+/** A phone: its keys, and what its push service was handed. */
+class Phone {
+  readonly #ecdh = createECDH('prime256v1');
+  readonly #auth = randomBytes(16);
+  readonly keys: { p256dh: string; auth: string };
+  readonly postings: Posting[] = [];
+  status = 201;
+  #wake = (): void => undefined;
+
+  constructor() {
+    this.keys = { p256dh: this.#ecdh.generateKeys('base64url'), auth: this.#auth.toString('base64url') };
+  }
+
+  post(posting: Posting): Promise<Posted> {
+    this.postings.push(posting);
+    this.#wake();
+    return Promise.resolve({ status: this.status, problem: null, response: '' });
+  }
+
+  /** What the next push says, once it is there. */
+  async next(): Promise<Record<string, unknown>> {
+    while (this.postings.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const { body = Buffer.alloc(0) } = this.postings.shift() ?? {};
+    return JSON.parse(this.#decrypt(Buffer.from(body))) as Record<string, unknown>;
+  }
+
+  /** RFC 8291 and 8188 from the other side. */
+  #decrypt(body: Buffer): string {
+    const [salt, server, sealed] = [body.subarray(0, 16), body.subarray(21, 86), body.subarray(86)];
+    const own = this.#ecdh.getPublicKey();
+    const info = Buffer.concat([Buffer.from('WebPush: info\0'), own, server]);
+    const derive = (secret: Uint8Array, with_: Uint8Array, what: Uint8Array, length: number): Buffer =>
+      Buffer.from(hkdfSync('sha256', secret, with_, what, length));
+    const input = derive(this.#ecdh.computeSecret(server), this.#auth, info, 32);
+    const key = derive(input, salt, Buffer.from('Content-Encoding: aes128gcm\0'), 16);
+    const nonce = derive(input, salt, Buffer.from('Content-Encoding: nonce\0'), 12);
+    const decipher = createDecipheriv('aes-128-gcm', key, nonce);
+    decipher.setAuthTag(sealed.subarray(-16));
+    const plain = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()]);
+    return plain.subarray(0, -1).toString();
+  }
+}
+
+let world: JmapWorld;
+let phone: Phone;
+let pusher: Pusher;
+let watch: StateWatch;
+let holds: boolean;
+
+beforeEach(async () => {
+  world = await jmapWorld();
+  phone = new Phone();
+  holds = true;
+  watch = new StateWatch(world.box.store, quiet);
+  const secrets = new SecretBox(randomBytes(32));
+  pusher = new Pusher({
+    store: world.box.store,
+    secrets,
+    watch,
+    vapid: new Vapid(secrets, 'mailto:postmaster@box.test'),
+    poster: { post: (posting) => phone.post(posting), [Symbol.dispose]: () => undefined },
+    judge: (url) =>
+      Promise.resolve(url.includes('inside') ? { problem: 'it is inside' } : { url, addresses: ['192.0.2.1'] }),
+    holds: () => Promise.resolve(holds),
+    clock: () => world.box.clock.now,
+    log: quiet,
+    meter: quiet,
+  });
+  Object.assign(world.desk, { push: pusher });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  pusher[Symbol.dispose]();
+  watch[Symbol.dispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+/** Without accountId: subscriptions are of no account. */
+async function call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const { methodResponses } = await world.request([[name, args, 'c']]);
+  return methodResponses[0]?.[1] ?? {};
+}
+
+const wanted = () => ({ deviceClientId: 'phone-1', url: 'https://push.test/abc', keys: phone.keys, types: ['Email'] });
+
+async function subscribe(): Promise<string> {
+  const { created } = await call('PushSubscription/set', { create: { k: wanted() } });
+  const { id } = (created as { k: { id: string } }).k;
+  const { pushSubscriptionId, verificationCode } = await phone.next();
+  expect(pushSubscriptionId).toBe(id);
+  expect(await call('PushSubscription/set', { update: { [id]: { verificationCode } } })).toMatchObject({
+    updated: { [id]: null },
+  });
+  // The watch begins behind the answer.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  return id;
+}
+
+async function append(): Promise<void> {
+  const data = new Uint8Array(Buffer.from('Subject: x\r\n\r\nx\r\n'));
+  const { account, inbox: mailbox } = world;
+  const flags = { bits: 0, keywords: [] };
+  const index = indexMessage(data);
+  await world.box.store.write(appendMessage, { account, mailbox, flags, receivedAt: 1, file: null, data, index });
+}
+
+test('a device is told once it has shown that it reads what it is sent', async () => {
+  await subscribe();
+  await append();
+  expect(await phone.next()).toEqual({
+    '@type': 'StateChange',
+    changed: { [world.accountId]: { Email: expect.any(String) } },
+  });
+});
+
+test('before that it hears nothing but the code', async () => {
+  await call('PushSubscription/set', { create: { k: wanted() } });
+  await phone.next();
+  await append();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(phone.postings).toEqual([]);
+});
+
+test('a push is signed, has a life, and says how it is encrypted', async () => {
+  await call('PushSubscription/set', { create: { k: wanted() } });
+  while (phone.postings.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(phone.postings[0]).toMatchObject({ ip: '192.0.2.1', url: new URL('https://push.test/abc') });
+  expect(phone.postings[0]?.headers).toMatchObject({
+    'content-encoding': 'aes128gcm',
+    ttl: '86400',
+    authorization: expect.stringMatching(/^vapid t=.+, k=.+$/),
+  });
+});
+
+test('url and keys are never told; what others have does not exist', async () => {
+  const id = await subscribe();
+  const { list } = await call('PushSubscription/get', {});
+  expect(list).toEqual([
+    expect.objectContaining({ id, deviceClientId: 'phone-1', types: ['Email'], verificationCode: expect.any(String) }),
+  ]);
+  expect(JSON.stringify(list)).not.toContain('push.test');
+  expect(await call('PushSubscription/get', { properties: ['url'] })).toMatchObject({ type: 'forbidden' });
+  Object.assign(world.session, { credential: 'another' });
+  expect(await call('PushSubscription/get', { ids: [id] })).toEqual({ list: [], notFound: [id] });
+  const { notDestroyed, notUpdated } = await call('PushSubscription/set', { destroy: [id], update: { p99: {} } });
+  expect(notDestroyed).toEqual({ [id]: { type: 'notFound', description: expect.any(String) } });
+  expect(notUpdated).toEqual({ p99: { type: 'notFound', description: expect.any(String) } });
+});
+
+test.each([
+  ['no https', { url: 'http://push.test/' }, 'url'],
+  ['a place inside', { url: 'https://inside.test/' }, 'url'],
+  ['a code of its own', { verificationCode: 'x' }, 'verificationCode'],
+  ['keys that are none', { keys: { p256dh: 'AAAA', auth: 'AAAA' } }, 'keys'],
+  ['no device', { deviceClientId: '' }, 'deviceClientId'],
+  ['an unknown property', { more: 1 }, 'more'],
+  ['types that are no list', { types: 'Email' }, 'types'],
+])('%s is refused', async (_what, change, property) => {
+  const { notCreated } = await call('PushSubscription/set', { create: { k: { ...wanted(), ...change } } });
+  expect(notCreated).toEqual({ k: expect.objectContaining({ type: 'invalidProperties', properties: [property] }) });
+});
+
+test('a wrong code verifies nothing, and it lives a week at most', async () => {
+  const { created } = await call('PushSubscription/set', {
+    create: { k: { ...wanted(), expires: '2099-01-01T00:00:00Z' } },
+  });
+  const { id, expires } = (created as { k: { id: string; expires: string } }).k;
+  expect(Date.parse(expires) - world.box.clock.now).toBe(7 * 24 * 3_600_000);
+  const { notUpdated } = await call('PushSubscription/set', { update: { [id]: { verificationCode: 'guess' } } });
+  expect(notUpdated).toHaveProperty([id, 'type'], 'invalidProperties');
+  world.box.clock.now += 7 * 24 * 3_600_000 + 1;
+  expect(await call('PushSubscription/get', {})).toEqual({ list: [], notFound: [] });
+});
+
+test('who is gone is forgotten, and so is a credential that holds no more', async () => {
+  for (const end of [() => (phone.status = 410), () => (holds = false)]) {
+    phone.status = 201;
+    holds = true;
+    await subscribe();
+    end();
+    await append();
+    await vi.waitFor(async () => expect(await call('PushSubscription/get', {})).toEqual({ list: [], notFound: [] }));
+    phone.postings.length = 0;
+  }
+});
+
+test('a push service that is down is asked again, with what changed meanwhile in one push', async () => {
+  await subscribe();
+  phone.status = 503;
+  await append();
+  await phone.next();
+  await append();
+  phone.status = 201;
+  const told = await phone.next();
+  expect(told).toHaveProperty(['changed', world.accountId, 'Email']);
+});

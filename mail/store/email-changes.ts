@@ -28,6 +28,14 @@ export interface Found<T> {
   kind: 'changes';
   state: number;
   changes: T[];
+  /** There is more behind this place. */
+  cut: Place | undefined;
+}
+
+/** Changes come in this order. */
+export interface Place {
+  modseq: number;
+  row: number;
 }
 
 /** Emails that changed behind (modseq, row), in this order, at most `limit`; those that were never shown too. */
@@ -45,14 +53,14 @@ export async function readEmailChanges(
   const known = await knowsSince(rx, account, since);
   if (known !== 'known') return { kind: known };
   const row = Number.isFinite(since.row) ? since.row : Number.MAX_SAFE_INTEGER;
-  const behind = [account, since.modseq, row, limit] as const;
+  // One more than wanted tells whether there is more.
+  const behind = [account, since.modseq, row, limit + 1] as const;
   const sources = await Promise.all([
     rx.all<ChangeRow>(LIVE, ...behind),
     rx.all<ChangeRow>(BURIED, ...behind),
     (await hasLeaving(rx, account, since)) ? rx.all<ChangeRow>(LEAVING, ...behind) : [],
   ]);
-  const state = await stateOf(rx, account, 'Email');
-  return { kind: 'changes', state, changes: lastOfEach(sources.flat().map(toChange)).slice(0, limit) };
+  return { kind: 'changes', state: await stateOf(rx, account, 'Email'), ...merged(sources, limit) };
 }
 
 /** True while a large mailbox that was removed is still being emptied: then a look at the changes may take longer. */
@@ -75,13 +83,27 @@ async function knowsSince(rx: Read, account: number, since: Since): Promise<'kno
   return since.modseq > floor || (since.modseq === floor && !Number.isFinite(since.row)) ? 'known' : 'pruned';
 }
 
-/** In order; of an email that two sources name, the later. */
-function lastOfEach(found: readonly EmailChange[]): EmailChange[] {
-  const sorted = found.toSorted((a, b) => a.modseq - b.modseq || a.id - b.id);
-  return [...new Map(sorted.map((one) => [one.id, one])).values()].toSorted(
-    (a, b) => a.modseq - b.modseq || a.id - b.id,
-  );
+/**
+ * Several sources in one order. Behind the end of one that had more to say nothing is known, so nothing is told from
+ * there. Of an email that two sources name, the later place counts.
+ */
+function merged(
+  sources: readonly (readonly ChangeRow[])[],
+  limit: number,
+): { changes: EmailChange[]; cut: Place | undefined } {
+  const ends = sources.flatMap((rows) => (rows.length > limit ? (rows[limit - 1] ?? []) : []));
+  const [end] = ends.toSorted(byPlace);
+  const sorted = sources.flat().toSorted(byPlace);
+  const known = end === undefined ? sorted : sorted.filter((one) => byPlace(one, end) <= 0);
+  const last = new Map(known.map((one) => [one.id, one]));
+  const all = known.filter((one) => last.get(one.id) === one);
+  const changes = all.slice(0, limit).map(toChange);
+  const cut = all.length > limit ? changes.at(-1) : end;
+  return { changes, cut: cut && { modseq: cut.modseq, row: cut.id } };
 }
+
+const byPlace = (a: Pick<ChangeRow, 'modseq' | 'id'>, b: Pick<ChangeRow, 'modseq' | 'id'>): number =>
+  a.modseq - b.modseq || a.id - b.id;
 
 /** SQL: whether JMAP shows the email `e` now. RFC 8621 4.1.1. */
 export const IS_SHOWN = `EXISTS (SELECT 1 FROM entry n CROSS JOIN mailbox m ON m.id = n.mailbox_id

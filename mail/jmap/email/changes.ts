@@ -41,18 +41,13 @@ export async function readingChanges<T extends { kind: 'changes' }>(
 
 /** Emails since a state. */
 export async function changedEmails(desk: JmapDesk, asked: Changes): Promise<Changed> {
-  const input = { account: asked.access.account, since: asked.since, limit: asked.maxChanges + 1 };
-  const { state, changes } = await readingChanges(desk, emailChanges, input);
-  const page = changes.slice(0, asked.maxChanges);
-  const last = changes.length > page.length ? page.at(-1) : undefined;
+  const input = { account: asked.access.account, since: asked.since, limit: asked.maxChanges };
+  const { state, changes, cut } = await readingChanges(desk, emailChanges, input);
   const told = (fate: Fate): string[] =>
-    page.filter((one) => fateOf(one, asked.since) === fate).map((one) => jmapId('email', one.id));
+    changes.filter((one) => fateOf(one, asked.since) === fate).map((one) => jmapId('email', one.id));
   return {
-    newState:
-      last === undefined
-        ? formatState(state)
-        : formatCut({ modseq: last.modseq, row: last.id, origin: asked.since.origin }),
-    hasMoreChanges: last !== undefined,
+    newState: cut === undefined ? formatState(state) : formatCut({ ...cut, origin: asked.since.origin }),
+    hasMoreChanges: cut !== undefined,
     created: told('created'),
     updated: told('updated'),
     destroyed: told('destroyed'),

@@ -63,14 +63,19 @@ export async function readEmailChanges(
   return { kind: 'changes', state: await stateOf(rx, account, 'Email'), ...merged(sources, limit) };
 }
 
-/** True while a large mailbox that was removed is still being emptied: then a look at the changes may take longer. */
-export const isEmptying = query('is-emptying', async (rx, input: { account: number }): Promise<boolean> => {
-  return hasLeaving(rx, input.account, { modseq: 0 });
-});
+/** True while a large mailbox that was removed since then is being emptied: a look at the changes may take longer. */
+export const isEmptying = query(
+  'is-emptying',
+  (rx, { account, since }: { account: number; since: Since }): Promise<boolean> => hasLeaving(rx, account, since),
+);
 
-async function hasLeaving(rx: Read, account: number, since: { modseq: number }): Promise<boolean> {
-  const sql = 'SELECT 1 AS one FROM mailbox WHERE account_id = ? AND parent_id = -1 AND total > 0 AND modseq >= ?';
-  return (await rx.get(sql, account, since.modseq)) !== undefined;
+async function hasLeaving(rx: Read, account: number, since: Since): Promise<boolean> {
+  const row = await rx.get(
+    `SELECT 1 AS one FROM mailbox WHERE account_id = ? AND parent_id = -1 AND total > 0 AND modseq >= ?`,
+    account,
+    Number.isFinite(since.row) ? since.modseq : since.modseq + 1,
+  );
+  return row !== undefined;
 }
 
 async function knowsSince(rx: Read, account: number, since: Since): Promise<'known' | 'pruned' | 'future'> {
@@ -134,9 +139,9 @@ const BURIED = `SELECT object_id AS id, thread_id AS thread, modseq, created_mod
   ORDER BY modseq, object_id LIMIT ?4`;
 
 // What a removed mailbox took along and has not let go yet: changed when the mailbox went.
-const LEAVING = `SELECT id, thread, modseq, created, shown, iif(shown, shown_modseq, modseq) AS noted FROM (
-    SELECT e.id, e.thread_id AS thread, max(m.modseq) AS modseq, e.created_modseq AS created, e.shown_modseq, ${IS_SHOWN} AS shown
-    FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id CROSS JOIN email e ON e.id = n.email_id
-    WHERE m.account_id = ?1 AND m.parent_id = -1 AND m.total > 0 AND m.modseq >= ?2 AND n.flags & 16 = 0 AND e.modseq < m.modseq
-    GROUP BY e.id)
-  WHERE modseq > ?2 OR id > ?3 ORDER BY modseq, id LIMIT ?4`;
+const LEAVING = `SELECT l.id, e.thread_id AS thread, l.modseq, e.created_modseq AS created, ${IS_SHOWN} AS shown,
+    iif(${IS_SHOWN}, e.shown_modseq, l.modseq) AS noted
+  FROM (SELECT n.email_id AS id, max(m.modseq) AS modseq FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id
+    WHERE m.account_id = ?1 AND m.parent_id = -1 AND m.total > 0 AND n.flags & 16 = 0
+      AND (m.modseq > ?2 OR (m.modseq = ?2 AND n.email_id > ?3))
+    GROUP BY n.email_id ORDER BY 2, 1 LIMIT ?4) l CROSS JOIN email e ON e.id = l.id`;

@@ -27,7 +27,7 @@ export async function readingChanges<T extends { kind: 'changes' }>(
   what: Query<Input, T | NotKnown>,
   input: Input,
 ): Promise<T> {
-  const long = await desk.store.read(isEmptying, { account: input.account });
+  const long = await desk.store.read(isEmptying, input);
   const found = await (long ? desk.store.scan(what, input) : desk.store.read(what, input));
   switch (found.kind) {
     case 'changes':

@@ -94,8 +94,7 @@ async function threadsOf(
 }
 
 /** It came into sight or went out of it; a keyword changes no thread. */
-const isMove = (one: Pick<EmailChange, 'created' | 'shownAt'>, since: Since): boolean =>
-  one.created > since.origin || one.shownAt > since.origin;
+const isMove = (one: EmailChange, since: Since): boolean => one.shownAt > since.origin;
 
 const isBehind = (one: Pick<EmailChange, 'modseq' | 'id'>, other: Pick<EmailChange, 'modseq' | 'id'>): boolean =>
   one.modseq > other.modseq || (one.modseq === other.modseq && one.id > other.id);

@@ -10,7 +10,7 @@ export type Fate = 'created' | 'updated' | 'destroyed' | undefined;
 
 /** Where `since` is a cut, what was told since its origin may be known to the client by now. */
 export function fateOf(one: Pick<EmailChange, 'created' | 'shown' | 'shownAt'>, since: State): Fate {
-  if (one.shown === 1) return one.created > since.origin || one.shownAt > since.origin ? 'created' : 'updated';
+  if (one.shown === 1) return one.shownAt > since.origin ? 'created' : 'updated';
   // Hidden since before, or made behind the part that the client was told: it never saw it.
   return one.shownAt > since.origin && one.created <= since.modseq ? 'destroyed' : undefined;
 }

@@ -1,3 +1,5 @@
+import { LONGEST_LEVEL } from '../message/mailbox-level.ts';
+import { DEEPEST } from '../store/mailbox.ts';
 import { BLOB, CORE, MAIL, MAILSTEAD, MDN, QUOTA, SUBMISSION, VACATION } from './capabilities.ts';
 import { maxSizeAttachmentsPerEmail } from './limits.ts';
 import type { Access } from './method.ts';
@@ -22,8 +24,8 @@ export function accountCapabilities(access: Access, maxMessageBytes: number): Re
     [CORE]: {},
     [MAIL]: {
       maxMailboxesPerEmail: MOST_MAILBOXES_PER_EMAIL,
-      maxMailboxDepth: 20,
-      maxSizeMailboxName: 1_000,
+      maxMailboxDepth: DEEPEST,
+      maxSizeMailboxName: LONGEST_LEVEL,
       maxSizeAttachmentsPerEmail: maxSizeAttachmentsPerEmail(maxMessageBytes),
       emailQuerySortOptions: EMAIL_SORTS,
       mayCreateTopLevelMailbox: !access.readOnly,

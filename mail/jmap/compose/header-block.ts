@@ -1,5 +1,6 @@
+import type { HeaderForm } from '../../message/header-forms.ts';
 import { join, list, type Reader, wrong } from '../arguments.ts';
-import { allowsForm, type HeaderForm, readHeaderProperty } from './header-property.ts';
+import { readHeaderProperty } from '../email/header-property.ts';
 import { headerLines } from './header-value.ts';
 
 /** Header fields of a message or a part that is being written. */
@@ -25,6 +26,9 @@ const CONVENIENCES: Readonly<Record<string, readonly [field: string, form: Heade
 
 /** RFC 5322 3.6: at most one of each. */
 const SINGLE = new Set([...Object.values(CONVENIENCES).map(([name]) => name.toLowerCase()), 'mime-version']);
+
+/** With its colon and a word it must fit on a line. */
+const LONGEST_NAME = 70;
 
 /** Whether a property of an Email is about a header field. */
 export function isEmailHeader(property: string): boolean {
@@ -71,15 +75,17 @@ function addProperty(
   refuse: (name: string) => string | undefined,
 ): void {
   const header = readHeaderProperty(property);
-  if (header === undefined) throw wrong(path, 'must be such as header:Name:asText, with a form of RFC 8621 4.1.2');
-  const { name, form, all } = header;
-  const why = refuse(name.toLowerCase());
+  if (typeof header === 'string') throw wrong(path, `cannot be given: ${header}`);
+  const { field, form, all } = header;
+  const why = refuse(field);
   if (why !== undefined) throw wrong(path, why);
-  if (!allowsForm(name, form)) throw wrong(path, `is a form that ${name} does not have`);
+  // As the client spells it.
+  const [, name = field] = property.split(':');
+  if (name.length > LONGEST_NAME) throw wrong(path, `must have a name of at most ${LONGEST_NAME} characters`);
   if (value === null) return;
   const each: Reader<string> = (one, at) => headerLines(name, form, one, at);
   const written = all ? list(each)(value, path) : [each(value, path)];
-  if (written.length > 1 && SINGLE.has(name.toLowerCase())) throw wrong(path, 'must not be there more than once');
+  if (written.length > 1 && SINGLE.has(field)) throw wrong(path, 'must not be there more than once');
   add(lines, name, written.join(''), path);
 }
 

@@ -30,19 +30,21 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-const http = (path: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(`http://127.0.0.1:${box.port('http')}${path}`, { ...init, headers: { authorization, ...init.headers } });
+const http = (path: string, type?: string, body?: string | Buffer<ArrayBuffer>): Promise<Response> =>
+  fetch(`http://127.0.0.1:${box.port('http')}${path}`, {
+    headers: { authorization, ...(type !== undefined && { 'content-type': type }) },
+    ...(body !== undefined && { method: 'POST', body }),
+  });
 
 async function call(name: string, args: object): Promise<Record<string, unknown>> {
   const body = JSON.stringify({ using: USING, methodCalls: [[name, { accountId: account, ...args }, 'c']] });
-  const answer = await http('/jmap/api', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+  const answer = await http('/jmap/api', 'application/json', body);
   const { methodResponses } = (await answer.json()) as { methodResponses: [string, Record<string, unknown>][] };
   return methodResponses[0]?.[1] ?? {};
 }
 
 async function upload(octets: Buffer<ArrayBuffer>, type: string): Promise<string> {
-  const init = { method: 'POST', body: octets, headers: { 'content-type': type } };
-  const answer = await http(`/jmap/upload/${account}`, init);
+  const answer = await http(`/jmap/upload/${account}`, type, octets);
   return ((await answer.json()) as { blobId: string }).blobId;
 }
 
@@ -52,7 +54,7 @@ test('what JMAP composes is what IMAP clients and Python read', async () => {
   expect(drafts).toMatchObject({ messages: 0 });
   const picture = await upload(PICTURE, 'image/png');
   const message = await upload(Buffer.from('Subject: inner\r\n\r\nInside.\r\n'), 'message/rfc822');
-  // An import finds out the id of a mailbox no more than a draft does: the first mailboxes have the first ids.
+  // The first mailboxes of a box have the first ids.
   const mailboxIds = { f3: true, f2: true };
   const email = {
     mailboxIds,

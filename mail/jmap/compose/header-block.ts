@@ -41,9 +41,7 @@ export function readEmailHeader(object: Readonly<Record<string, unknown>>): Head
   for (const [property, [name, form]] of Object.entries(CONVENIENCES)) {
     const value = Object.hasOwn(object, property) ? object[property] : undefined;
     if (value === undefined || value === null) continue;
-    const path = property;
-    if (property === 'messageId') exactlyOne(value, path);
-    add(lines, name, headerLines(name, form, value, path), path);
+    add(lines, name, fieldLines(name, form, value, property), property);
   }
   for (const [property, value] of Object.entries(object)) {
     if (!property.startsWith('header:')) continue;
@@ -83,7 +81,7 @@ function addProperty(
   const [, name = field] = property.split(':');
   if (name.length > LONGEST_NAME) throw wrong(path, `must have a name of at most ${LONGEST_NAME} characters`);
   if (value === null) return;
-  const each: Reader<string> = (one, at) => headerLines(name, form, one, at);
+  const each: Reader<string> = (one, at) => fieldLines(name, form, one, at);
   const written = all ? list(each)(value, path) : [each(value, path)];
   if (written.length > 1 && SINGLE.has(field)) throw wrong(path, 'must not be there more than once');
   add(lines, name, written.join(''), path);
@@ -92,9 +90,12 @@ function addProperty(
 function add(lines: Map<string, string>, name: string, written: string, path: string): void {
   const lower = name.toLowerCase();
   if (lines.has(lower)) throw wrong(path, `gives ${name} a second time`);
-  lines.set(lower, written);
+  // A list of nothing is as if it were not given.
+  if (written !== '') lines.set(lower, written);
 }
 
-function exactlyOne(value: unknown, path: string): void {
-  if (Array.isArray(value) && value.length !== 1) throw wrong(path, 'must be exactly one message id');
+function fieldLines(name: string, form: HeaderForm, value: unknown, path: string): string {
+  const single = form === 'MessageIds' && /^(?:resent-)?message-id$/i.test(name);
+  if (single && Array.isArray(value) && value.length > 1) throw wrong(path, 'must be exactly one message id');
+  return headerLines(name, form, value, path);
 }

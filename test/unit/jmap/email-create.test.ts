@@ -96,6 +96,16 @@ describe('a draft', () => {
     expect(header).toMatch(/^Subject: \r$/m);
   });
 
+  test('with a list of nothing gets what is made where nothing is given', async () => {
+    const { header } = await composed(world, {
+      ...TEXT,
+      'header:Date:asDate:all': [],
+      'header:Message-ID:asMessageIds': [],
+    });
+    expect(header).toMatch(/^Date: /m);
+    expect(header).toMatch(/^Message-ID: </m);
+  });
+
   test('is in all of its mailboxes with its keywords, which an IMAP session sees', async () => {
     const made = await world.box.store.write(createMailbox, { account: world.account, name: 'Work', role: null });
     const work = made.kind === 'created' ? made.id : 0;
@@ -387,6 +397,15 @@ describe('refused', () => {
     ['a field name with a blank', ...bad({ 'header:X Y': 'x' }, ['header:X Y'])],
     ['a content field on top', ...bad({ 'header:Content-Type': 'text/plain' }, ['header:Content-Type'])],
     ['two message ids', ...bad({ messageId: ['a@b', 'c@d'] }, ['messageId'])],
+    [
+      'two message ids of a field',
+      ...bad({ 'header:Message-ID:asMessageIds': ['a@b', 'c@d'] }, ['header:Message-ID:asMessageIds']),
+    ],
+    [
+      'a part with a long header',
+      ...bad({ attachments: [{ partId: 't', 'header:X-A:asText': 'word '.repeat(8_000) }] }, ['attachments']),
+    ],
+    ['a field name that fits on no line', ...bad({ [`header:${'x'.repeat(80)}`]: 'x' }, [`header:${'x'.repeat(80)}`])],
     ['a message id in brackets', ...bad({ messageId: ['<a@b>'] }, ['messageId'])],
     ['an address with a blank', ...bad({ to: [{ email: 'a b@c.test' }] }, ['to'])],
     ['an address that is none', ...bad({ to: [{ email: 'a@@c' }] }, ['to'])],

@@ -7,6 +7,7 @@ import { JMAP_LIMITS } from '../mail/jmap/limits.ts';
 import type { JmapDesk, JmapSession } from '../mail/jmap/method.ts';
 import { runRequest } from '../mail/jmap/run.ts';
 import { quiet } from '../mail/log.ts';
+import { SecretBox } from '../mail/store/secrets.ts';
 import { MailStore } from '../mail/store/store.ts';
 import { bigAccount, wordOf } from './lib/big-account.ts';
 
@@ -37,6 +38,12 @@ try {
     limits: JMAP_LIMITS,
     maxMessageBytes: 25 * 1024 * 1024,
     hostname: 'bench.test',
+    push: {
+      secrets: new SecretBox(Buffer.alloc(32, 5)),
+      publicKey: 'none',
+      judge: () => Promise.resolve(undefined),
+      changed: () => undefined,
+    },
     log: quiet,
     meter: quiet,
   };
@@ -102,8 +109,10 @@ async function measure(name: string, one: () => Promise<Record<string, unknown>>
     const began = performance.now();
     const answer = await one();
     times.push(performance.now() - began);
-    if (answer['type'] !== undefined)
-      return report(name, `${String(answer['type'])}: ${String(answer['description'])}`);
+    if (answer['type'] !== undefined) {
+      report(name, JSON.stringify(answer));
+      return;
+    }
     found = (answer['ids'] as string[]).length;
   }
   times.sort((a, b) => a - b);

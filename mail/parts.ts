@@ -91,7 +91,19 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [countThreads, emailChanges, emailResultChanges, emailResults, emailSnippets, findTraces, imapSearch, listQueue, queueDepth, threadChanges, threadEmails],
+    queries: [
+      countThreads,
+      emailChanges,
+      emailResultChanges,
+      emailResults,
+      emailSnippets,
+      findTraces,
+      imapSearch,
+      listQueue,
+      queueDepth,
+      threadChanges,
+      threadEmails,
+    ],
     migrations: mailMigrations(),
   };
 }

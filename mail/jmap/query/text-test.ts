@@ -26,14 +26,39 @@ export function matchExpression(groups: readonly TextGroup[]): string {
     .join(' AND ');
 }
 
-const SOME = 'SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?';
+/** Hits of one statement, where all are wanted. */
+const PAGE = 10_000;
+
+/** Ascending, 8 octets each. */
+class SortedIds {
+  readonly #ids: Float64Array;
+
+  constructor(ids: readonly number[]) {
+    this.#ids = Float64Array.from(ids);
+  }
+
+  has(id: number): boolean {
+    let [low, high] = [0, this.#ids.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ids[middle] ?? 0) < id) low = middle + 1;
+      else high = middle;
+    }
+    return this.#ids[low] === id;
+  }
+}
+
+type ReadonlyIds = Pick<ReadonlySet<number>, 'has'>;
+
+const SOME =
+  'SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?';
 
 /** Which emails of an account have words in them. Asks the index for no more than is needed. */
 export class TextTest {
   readonly #scene: Scene;
   readonly #expression: string;
   #rare: readonly number[] | undefined | 'unasked' = 'unasked';
-  #all: Set<number> | undefined;
+  #all: ReadonlyIds | undefined;
 
   constructor(scene: Scene, groups: readonly TextGroup[]) {
     this.#scene = scene;
@@ -67,9 +92,15 @@ export class TextTest {
     return wide ? undefined : new Set(await this.#within(first, last, -1));
   }
 
-  async #everything(): Promise<Set<number>> {
-    this.#scene.looked(0);
-    return new Set(await this.#within(...this.#range(), -1));
+  async #everything(): Promise<ReadonlyIds> {
+    const all: number[] = [];
+    const [first, last] = this.#range();
+    for (let from = first, page: number[]; from <= last; from = (page.at(-1) ?? last) + 1) {
+      this.#scene.looked(0);
+      page = await this.#within(from, last, PAGE);
+      for (const id of page) all.push(id);
+    }
+    return new SortedIds(all);
   }
 
   #range(): [number, number] {

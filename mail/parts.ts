@@ -9,9 +9,11 @@ import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
+import { changeEmails, copyEmail, destroyEmails, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
@@ -25,7 +27,7 @@ import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
-import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
+import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
@@ -49,6 +51,9 @@ export function mailParts(): ThreadParts {
       createMailbox,
       deliver,
       destroyMailbox,
+      changeEmails,
+      copyEmail,
+      destroyEmails,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -57,6 +62,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetHistory,
       forgetNotices,
+      forgetSpent,
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
@@ -65,7 +71,9 @@ export function mailParts(): ThreadParts {
       keepStsPolicy,
       keepThreadCounts,
       plantMailbox,
+      placeEmail,
       putOff,
+      putOffStsPolicy,
       releaseWaiting,
       removeAppPassword,
       removeMailbox,

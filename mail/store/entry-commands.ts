@@ -1,6 +1,6 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import { addBlob, type NewBlob } from './blob.ts';
-import { command, type Write } from './engine/types.ts';
+import { command, type Read, type Write } from './engine/types.ts';
 import {
   applyFlags,
   DELETED,
@@ -239,7 +239,8 @@ export function newBlob(input: { data: Uint8Array | null; file: { file: string; 
   throw new Error('a message without bytes');
 }
 
-async function overQuota(tx: Write, account: number, more: number): Promise<boolean> {
+/** True when the account has no room for this many octets and one message more. */
+export async function overQuota(tx: Read, account: number, more: number): Promise<boolean> {
   const row = await tx.get(
     `SELECT 1 AS over FROM account WHERE id = ? AND (used_bytes + ? > quota_bytes OR used_count >= quota_count)`,
     account,

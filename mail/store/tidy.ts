@@ -132,12 +132,7 @@ export const forgetHistory = command('forget-history', async (tx, input: { befor
     input.before,
     SLICE,
   );
-  const used = await tx.run(
-    'DELETE FROM budget_use WHERE (subject, stretch) IN (SELECT subject, stretch FROM budget_use WHERE stretch < ? LIMIT ?)',
-    input.before,
-    SLICE,
-  );
-  return [journal, keys, attempts, used].some(({ changes }) => changes === SLICE);
+  return [journal, keys, attempts].some(({ changes }) => changes === SLICE);
 });
 
 /** Forgets a slice of what was destroyed before `before`; states from before that are no longer understood. */

@@ -2,6 +2,9 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { factsOf } from '../../mail/jmap/query/facts.ts';
+import { openScene } from '../../mail/jmap/query/scene.ts';
+import { TextTest } from '../../mail/jmap/query/text-test.ts';
 import { quiet } from '../../mail/log.ts';
 import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
@@ -159,6 +162,35 @@ test('a message whose text cannot be read is indexed by what can be', async () =
   await garden.append({ ...SPEC, subject: 'later' }, world.inbox);
   expect(await finds(world, 'later')).toBe(1);
   expect(await finds(world, 'pear')).toBe(1);
+  garden.close();
+});
+
+test.each([
+  ['few', { rare: 100, widest: 16 }, true],
+  ['many, among neighbours', { rare: 3, widest: 16 }, false],
+  ['many, far from each other', { rare: 3, widest: 0 }, false],
+])('words are found whether they are in %s', async (_what, limits, few) => {
+  await using world = await jmapWorld();
+  const garden = await planted(world, ...Array.from({ length: 60 }, (_, i) => (i % 3 === 0 ? 'pear' : 'apple')));
+  const { account } = world;
+  const look = query('look', async (rx, input: { account: number; blobs: string }) => {
+    const scene = await openScene(rx, input);
+    const test = new TextTest(scene, [{ columns: ['body'], terms: [{ words: ['pear'], prefix: false }] }], limits);
+    expect((await test.rare()) !== undefined).toBe(few);
+    const all = await factsOf(
+      rx,
+      account,
+      garden.all().map(({ row }) => row),
+    );
+    const found: number[] = [];
+    for (const page of [all.slice(0, 7), all.slice(7, 40), all.slice(40)]) {
+      for (const { id } of page.filter(await test.matching(page))) found.push(id);
+    }
+    return found;
+  });
+  const searched = await world.box.store.text.search(look, { account, blobs: '' }, { account, patienceMs: 10_000 });
+  const pears = garden.all().filter(({ spec }) => spec.body === 'pear');
+  expect(searched).toEqual({ kind: 'found', value: pears.map(({ row }) => row) });
   garden.close();
 });
 

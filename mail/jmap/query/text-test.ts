@@ -5,10 +5,15 @@ import type { Scene } from './scene.ts';
 
 /** Ids of an account's emails lie between this and the next multiple. */
 const ACCOUNT_SPAN = 2 ** 32;
-/** Up to so many hits are simply known; of more common words only those among the emails at hand are asked for. */
-export const RARE = 2000;
-/** Ids of a page may lie that much wider than they are many. */
-const WIDEST = 16;
+/** From where on it asks in which way. */
+export interface TextLimits {
+  /** Up to so many hits are simply known; of more common words only those among the emails at hand are asked for. */
+  rare: number;
+  /** The ids of these may lie so much wider than they are many; else all hits are read once. */
+  widest: number;
+}
+
+const LIMITS: TextLimits = { rare: 2000, widest: 16 };
 
 /** Terms, and where they must all be. */
 export interface TextGroup {
@@ -57,19 +62,22 @@ const SOME =
 export class TextTest {
   readonly #scene: Scene;
   readonly #expression: string;
+  readonly #limits: TextLimits;
   #rare: readonly number[] | undefined | 'unasked' = 'unasked';
   #all: ReadonlyIds | undefined;
 
-  constructor(scene: Scene, groups: readonly TextGroup[]) {
+  constructor(scene: Scene, groups: readonly TextGroup[], limits = LIMITS) {
     this.#scene = scene;
     this.#expression = matchExpression(groups);
+    this.#limits = limits;
   }
 
   /** All that match, when they are few. */
   async rare(): Promise<readonly number[] | undefined> {
     if (this.#rare === 'unasked') {
-      const found = await this.#within(...this.#range(), RARE + 1);
-      this.#rare = found.length > RARE ? undefined : found;
+      const { rare } = this.#limits;
+      const found = await this.#within(...this.#range(), rare + 1);
+      this.#rare = found.length > rare ? undefined : found;
       if (this.#rare !== undefined) this.#all = new Set(found);
     }
     return this.#rare;
@@ -88,7 +96,7 @@ export class TextTest {
       first = Math.min(first, id);
       last = Math.max(last, id);
     }
-    const wide = last - first >= WIDEST * (among.length + 16);
+    const wide = last - first >= this.#limits.widest * (among.length + 16);
     return wide ? undefined : new Set(await this.#within(first, last, -1));
   }
 

@@ -90,7 +90,7 @@ test('a large mailbox that is removed takes its emails out of results at once', 
   const after = await world.call('Email/queryChanges', { ...before.args, sinceQueryState: before.state });
   expect(apply(before.ids, after)).toHaveLength(1);
   garden.close();
-});
+}, 60_000);
 
 test('what lies behind upToId is left out only where places are settled', async () => {
   await using world = await jmapWorld();

@@ -1,20 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { jmapId } from '../../mail/jmap/ids.ts';
 import { factsOf } from '../../mail/jmap/query/facts.ts';
 import { openScene } from '../../mail/jmap/query/scene.ts';
 import { TextTest } from '../../mail/jmap/query/text-test.ts';
 import { quiet } from '../../mail/log.ts';
 import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
+import { blobPath } from '../../mail/store/blob.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import type { TextPlace } from '../../mail/store/search/text-index.ts';
 import { TextWorker } from '../../mail/store/search/text-worker.ts';
 import { forgetExpunged } from '../../mail/store/tidy.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { Garden, type Spec } from '../support/mail-garden.ts';
+import { upload } from '../support/jmap-emails.ts';
 import { type JmapWorld, jmapWorld } from '../support/jmap-world.ts';
 
 const SPEC: Spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
@@ -162,16 +165,31 @@ test('what is forgotten leaves the index, and so does an account', async () => {
   garden.close();
 });
 
-test('a message whose text cannot be read is indexed by what can be', async () => {
+test.each([
+  ['a file that is none', (path: string) => (rmSync(path), mkdirSync(path))],
+  ['a file that is gone', (path: string) => rmSync(path)],
+  ['a part table that is damaged', (_path: string, db: DatabaseSync) => damageParts(db)],
+])('a message with %s keeps no other from being found', async (_what, harm) => {
   await using world = await jmapWorld();
-  const garden = await planted(world, 'pear '.repeat(20_000));
-  const { directory } = world.box.store.files;
-  expect(existsSync(directory)).toBe(true);
-  await garden.append({ ...SPEC, subject: 'later' }, world.inbox);
+  const blobId = await upload(world, `Subject: first\r\n\r\n${'pear\r\n'.repeat(20_000)}`);
+  await world.call('Email/import', {
+    emails: { k: { blobId, mailboxIds: { [jmapId('mailbox', world.inbox)]: true } } },
+  });
+  const garden = await planted(world, 'later');
+  const db = new DatabaseSync(join(world.box.dataDir, 'mailstead.db'));
+  const { file } = db
+    .prepare('SELECT file FROM blob b JOIN email e ON e.blob_id = b.id WHERE file IS NOT NULL')
+    .get() as { file: string };
+  harm(blobPath(world.box.store.files.directory, file), db);
+  db.close();
   expect(await finds(world, 'later')).toBe(1);
-  expect(await finds(world, 'pear')).toBe(1);
+  expect(await finds(world, 'pear')).toBe(0);
   garden.close();
 });
+
+function damageParts(db: DatabaseSync): void {
+  db.exec(`UPDATE email_meta SET parts = '[' WHERE email_id = (SELECT min(email_id) FROM email_meta)`);
+}
 
 test.each([
   ['few', { rare: 100, widest: 16 }, true],

@@ -60,7 +60,7 @@ async function* walked(
 }
 
 function stretchOf(conditions: readonly Condition[]): Stretch {
-  let [after, before] = [0, Number.MAX_SAFE_INTEGER];
+  let [after, before] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
   for (const one of conditions) {
     if (one.test === 'after') after = Math.max(after, one.at);
     if (one.test === 'before') before = Math.min(before, one.at);

@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts';
 import { unpackParts } from '../../message/parts.ts';
-import { headerTexts, partTexts } from '../../message/search-text.ts';
+import { type HeaderTexts, headerTexts, type PartTexts, partTexts } from '../../message/search-text.ts';
 import { segment } from '../../message/words.ts';
-import type { Connection } from '../engine/connection.ts';
+import { type Connection, sqliteCode } from '../engine/connection.ts';
 import { Reader } from '../engine/reader.ts';
 import type { Query, Read } from '../engine/types.ts';
 import { openOctets } from './message-octets.ts';
@@ -25,6 +25,19 @@ export interface TextPlace {
   blobs: string;
 }
 
+/** What keeps a file from being read now and not for ever. */
+const PASSING: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
+
+interface Texts {
+  header: HeaderTexts;
+  part: PartTexts;
+}
+
+const NO_TEXTS: Texts = {
+  header: { subject: '', from: '', to: '', cc: '', bcc: '' },
+  part: { body: '', attach: '' },
+};
+
 interface Waiting extends Record<string, number | string> {
   id: number;
   blob_id: number;
@@ -40,6 +53,7 @@ interface Waiting extends Record<string, number | string> {
  */
 export class TextIndex {
   readonly #place: TextPlace;
+  readonly #log: Log;
   readonly #connection: Connection;
   readonly #reader: Reader;
   #last = 0;
@@ -47,6 +61,7 @@ export class TextIndex {
 
   constructor(place: TextPlace, log: Log, damaged = false) {
     this.#place = place;
+    this.#log = log;
     const { connection, fresh } = openTextFile(place.path, place.database, damaged);
     if (fresh !== undefined) log.info({ because: fresh }, 'the full-text index is being made');
     this.#connection = connection;
@@ -153,14 +168,25 @@ export class TextIndex {
   }
 
   #add(row: Waiting): void {
-    const { header, part } = this.#texts(row);
+    const { header, part } = this.#textsOrNone(row);
     this.#connection.run(
       'INSERT INTO message_text (rowid, subject, from_, to_, cc_, bcc_, body, attach) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       [row.id, ...[header.subject, header.from, header.to, header.cc, header.bcc, part.body, part.attach].map(segment)],
     );
   }
 
-  #texts(row: Waiting): { header: ReturnType<typeof headerTexts>; part: ReturnType<typeof partTexts> } {
+  /** Behind a message that cannot be read come others: it is found by no word, and they are not kept waiting for ever. */
+  #textsOrNone(row: Waiting): Texts {
+    try {
+      return this.#texts(row);
+    } catch (error) {
+      if (sqliteCode(error) !== 0 || PASSING.has(String((error as NodeJS.ErrnoException).code))) throw error;
+      this.#log.warn({ err: error, email: row.id, blob: row.blob_id }, 'a message is not searched by its words');
+      return NO_TEXTS;
+    }
+  }
+
+  #texts(row: Waiting): Texts {
     using octets = openOctets(this.#connection, row.blob_id, this.#place.blobs);
     const header = headerTexts(octets.read(0, row.header_length));
     return { header, part: partTexts((start, length) => octets.read(start, length), unpackParts(row.parts)) };

@@ -30,6 +30,19 @@ export const threadEmails = query(
   },
 );
 
+/** Whether these threads have at most `most` emails together. Reads no more than that, and an index only. */
+export const areShortThreads = query(
+  'are-short-threads',
+  async (rx, { threads, most }: { threads: readonly number[]; most: number }): Promise<boolean> => {
+    const beyond = await rx.get(
+      'SELECT 1 AS one FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value LIMIT 1 OFFSET ?',
+      JSON.stringify(threads),
+      most,
+    );
+    return beyond === undefined;
+  },
+);
+
 /** What became of one thread, told where the last of its emails changed. */
 export interface ThreadChange extends Place {
   thread: number;

@@ -21,13 +21,17 @@ interface Input {
   limit: number;
 }
 
-/** Reads changes on this thread, or beside it while a large mailbox is being emptied. Throws MethodError. */
+/**
+ * Reads changes on this thread, or beside it while a large mailbox is being emptied, and where `isLong` says so. Throws
+ * MethodError.
+ */
 export async function readingChanges<T extends { kind: 'changes' }>(
   desk: JmapDesk,
   what: Query<Input, T | NotKnown>,
   input: Input,
+  isLong = false,
 ): Promise<T> {
-  const long = await desk.store.read(isEmptying, input);
+  const long = isLong || (await desk.store.read(isEmptying, input));
   const found = await (long ? desk.store.scan(what, input) : desk.store.read(what, input));
   switch (found.kind) {
     case 'changes':

@@ -40,10 +40,12 @@ interface Entry extends Record<string, number | string | null> {
   kw: string | null;
 }
 
-// An email is there while it stands without \Deleted in a mailbox that is there.
+// An email is there while it stands without \Deleted in a mailbox that is there. Left to itself the planner begins with
+// the mailboxes: with a thousand of them that is half a million look-ups a page.
 const ENTRIES = `SELECT n.email_id, n.mailbox_id, n.thread_id, n.received_at, n.flags, n.kw
-  FROM entry n INDEXED BY entry_email JOIN mailbox m ON m.id = n.mailbox_id
-  WHERE n.email_id IN (SELECT value FROM json_each(?)) AND n.flags & 16 = 0 AND m.gone_at IS NULL AND m.account_id = ?`;
+  FROM (SELECT DISTINCT value AS id FROM json_each(?)) e
+    CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.id CROSS JOIN mailbox m ON m.id = n.mailbox_id
+  WHERE n.flags & 16 = 0 AND m.gone_at IS NULL AND m.account_id = ?`;
 
 /** Those of these emails that the account has and somebody can see, with their places. */
 export async function factsOf(rx: Read, account: number, ids: readonly number[]): Promise<Facts[]> {

@@ -17,7 +17,7 @@ export async function keywordHeld(
 }
 
 const MEMBERS = `SELECT e.thread_id, n.flags, n.kw FROM email e INDEXED BY email_thread
-  JOIN entry n ON n.email_id = e.id JOIN mailbox m ON m.id = n.mailbox_id
+  CROSS JOIN entry n ON n.email_id = e.id CROSS JOIN mailbox m ON m.id = n.mailbox_id
   WHERE e.thread_id IN (SELECT value FROM json_each(?)) AND e.account_id = ? AND n.flags & 16 = 0 AND m.gone_at IS NULL`;
 
 /** The same for the threads of emails. */

@@ -1,14 +1,23 @@
+import { emailChanges } from '../../store/email-changes.ts';
 import { threadChanges } from '../../store/thread.ts';
 import { readingChanges } from '../email/changes.ts';
 import { jmapId } from '../ids.ts';
 import type { JmapDesk } from '../method.ts';
 import type { Changed, Changes } from '../standard-changes.ts';
-import { formatCut, formatState } from '../state.ts';
+import { formatCut, formatState, type State } from '../state.ts';
+
+/** Of each email that changed the whole thread is looked at, and that may have hundreds. */
+const FEW = 20;
+
+async function areMany(desk: JmapDesk, input: { account: number; since: State }): Promise<boolean> {
+  const found = await readingChanges(desk, emailChanges, { ...input, limit: FEW });
+  return found.cut !== undefined;
+}
 
 /** Threads since a state. Each is told once, in the part of the answer in which the last of its emails changed. */
 export async function changedThreads(desk: JmapDesk, asked: Changes): Promise<Changed> {
   const input = { account: asked.access.account, since: asked.since, limit: asked.maxChanges };
-  const { state, changes, cut } = await readingChanges(desk, threadChanges, input);
+  const { state, changes, cut } = await readingChanges(desk, threadChanges, input, await areMany(desk, input));
   const told = (fate: string): string[] =>
     changes.filter((one) => one.fate === fate).map((one) => jmapId('thread', one.thread));
   return {

@@ -1,12 +1,12 @@
-import { threadEmails } from '../../../store/thread.ts';
+import { areShortThreads, threadEmails } from '../../../store/thread.ts';
 import { MAIL } from '../../capabilities.ts';
 import { jmapId, jmapRow } from '../../ids.ts';
 import type { Method } from '../../method.ts';
 import { answerGet, pick, readGet, tooMany } from '../../standard-get.ts';
 import { formatState } from '../../state.ts';
 
-/** More threads than this may be long, and are read beside everybody's work. */
-const FEW = 50;
+/** Threads with more emails than this together are read beside everybody's work. */
+const FEW = 2_000;
 
 const PROPERTIES: ReadonlySet<string> = new Set(['id', 'emailIds']);
 
@@ -20,9 +20,8 @@ export const threadGet: Method = {
     const { account } = get.access;
     const input = { account, threads: get.ids.flatMap((id) => jmapRow('thread', account, id) ?? []) };
     const { store } = call.desk;
-    const found = await (input.threads.length > FEW
-      ? store.scan(threadEmails, input)
-      : store.read(threadEmails, input));
+    const short = await store.read(areShortThreads, { ...input, most: FEW });
+    const found = await (short ? store.read(threadEmails, input) : store.scan(threadEmails, input));
     const threads = [...found.threads].map(([thread, emails]) => ({
       id: jmapId('thread', thread),
       emailIds: emails.map((email) => jmapId('email', email)),

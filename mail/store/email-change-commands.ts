@@ -3,7 +3,8 @@ import { guarded, type StateMismatch, type StateStep } from './email-state.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { storeFlags } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
-import { addEntry, entriesOf, removeEntries } from './message.ts';
+import { entriesOf, placeEntry, takeEntries } from './message.ts';
+import { lookAtThreads, settleThreads } from './shown.ts';
 import { missingMailboxes, shownEntries } from './shown-entries.ts';
 
 /** The most emails that one of these commands takes; callers cut longer work into slices. */
@@ -56,9 +57,10 @@ async function changeOne(tx: Write, account: number, change: EmailChange, stamp:
   if (change.keywords !== null && !(await changeKeywords(tx, account, first, change.keywords, stamp))) {
     return { kind: 'too-many-keywords' };
   }
-  // In before out: an email that is nowhere for a moment would be told as destroyed, and leave the quota.
-  for (const mailbox of then) if (!now.includes(mailbox)) await enter(tx, account, mailbox, first, stamp);
-  for (const { mailbox, uid } of entries) if (!then.includes(mailbox)) await leave(tx, account, mailbox, [uid], stamp);
+  const into = then.filter((mailbox) => !now.includes(mailbox));
+  const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
+  const anew = await reveal(tx, account, into, change.email, stamp);
+  await move(tx, account, { like: first, anew, outOf }, stamp);
   return { kind: 'changed' };
 }
 
@@ -95,33 +97,51 @@ async function changeKeywords(
   return true;
 }
 
-/** Where IMAP had marked it as \Deleted the email is shown again; else it comes in under a new UID. */
-async function enter(tx: Write, account: number, mailbox: number, like: Entry, stamp: Stamp): Promise<void> {
-  const [row] = await entriesOf(tx, like.mailbox, [like.uid]);
-  if (row === undefined) throw new Error(`entry ${like.uid} of mailbox ${like.mailbox} is gone`);
-  const hidden = await tx.get<{ uid: number }>(
-    'SELECT uid FROM entry WHERE email_id = ? AND mailbox_id = ?',
-    row.email_id,
-    mailbox,
-  );
-  if (hidden !== undefined) {
-    const flags = { bits: DELETED, keywords: [] };
-    const input = { account, mailbox, uids: [hidden.uid], how: 'remove', flags, unchangedSince: null } as const;
-    await storeFlags.run(tx, input, stamp);
-    return;
-  }
-  const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
-  await addEntry(tx, mailbox, email, { bits: row.flags, kw: kwList(row.kw) }, stamp);
-}
-
-async function leave(
+/** Where IMAP had marked it as \Deleted the email is shown again. Answers the mailboxes in which it is not at all. */
+async function reveal(
   tx: Write,
   account: number,
-  mailbox: number,
-  uids: readonly number[],
+  mailboxes: readonly number[],
+  email: number,
   stamp: Stamp,
-): Promise<void> {
-  await removeEntries(tx, account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
+): Promise<number[]> {
+  if (mailboxes.length === 0) return [];
+  const hidden = await tx.all<{ mailbox_id: number; uid: number }>(
+    `SELECT mailbox_id, uid FROM entry INDEXED BY entry_email WHERE email_id = ?
+       AND mailbox_id IN (SELECT value FROM json_each(?))`,
+    email,
+    JSON.stringify(mailboxes),
+  );
+  const flags = { bits: DELETED, keywords: [] };
+  for (const { mailbox_id: mailbox, uid } of hidden) {
+    const input = { account, mailbox, uids: [uid], how: 'remove', flags, unchangedSince: null } as const;
+    await storeFlags.run(tx, input, stamp);
+  }
+  return mailboxes.filter((mailbox) => !hidden.some(({ mailbox_id: one }) => one === mailbox));
+}
+
+interface Move {
+  /** Where it stands, and as what it comes into the mailboxes `anew`. */
+  like: Entry;
+  anew: readonly number[];
+  outOf: readonly Entry[];
+}
+
+/** The thread, which may be long, is looked at once and not for each mailbox. */
+async function move(tx: Write, account: number, { like, anew, outOf }: Move, stamp: Stamp): Promise<void> {
+  const [row] = await entriesOf(tx, like.mailbox, [like.uid]);
+  if (row === undefined) throw new Error(`entry ${like.uid} of mailbox ${like.mailbox} is gone`);
+  if (anew.length + outOf.length === 0) return;
+  const before = await lookAtThreads(tx, [row.thread_id]);
+  const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
+  const flags = { bits: row.flags, kw: kwList(row.kw) };
+  let modseq = 0;
+  // In before out: an email that is nowhere for a moment would leave the quota.
+  for (const mailbox of anew) ({ modseq } = await placeEntry(tx, mailbox, email, flags, stamp));
+  for (const { mailbox, uid } of outOf) {
+    modseq = await takeEntries(tx, account, mailbox, await entriesOf(tx, mailbox, [uid]), stamp);
+  }
+  await settleThreads(tx, before, modseq);
 }
 
 /**
@@ -137,22 +157,23 @@ export const destroyEmails = command(
   ): Promise<({ kind: 'done'; destroyed: number[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
       const shown = new Set((await shownEntries(tx, input.account, input.emails)).map((entry) => entry.email));
-      const entries = await tx.all<{ mailbox_id: number; uid: number }>(
-        `SELECT n.mailbox_id, n.uid FROM json_each(?) e CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value
+      const entries = await tx.all<{ mailbox_id: number; uid: number; thread_id: number }>(
+        `SELECT n.mailbox_id, n.uid, n.thread_id FROM json_each(?) e CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value
            CROSS JOIN mailbox m ON m.id = n.mailbox_id WHERE m.account_id = ? AND m.gone_at IS NULL`,
         JSON.stringify([...shown]),
         input.account,
       );
-      const byMailbox = Map.groupBy(entries, (entry) => entry.mailbox_id);
-      for (const [mailbox, some] of byMailbox) {
-        await leave(
-          tx,
-          input.account,
-          mailbox,
-          some.map((entry) => entry.uid),
-          stamp,
-        );
+      if (entries.length === 0) return { kind: 'done', destroyed: [] };
+      const before = await lookAtThreads(
+        tx,
+        entries.map((entry) => entry.thread_id),
+      );
+      let modseq = 0;
+      for (const [mailbox, some] of Map.groupBy(entries, (entry) => entry.mailbox_id)) {
+        const uids = some.map((entry) => entry.uid);
+        modseq = await takeEntries(tx, input.account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
       }
+      await settleThreads(tx, before, modseq);
       return { kind: 'done', destroyed: [...shown] };
     }),
 );

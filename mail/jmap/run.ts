@@ -20,16 +20,16 @@ export async function runRequest(desk: JmapDesk, session: JmapSession, request: 
   const responses: Invocation[] = [];
   const createdIds = new Map(Object.entries(request.createdIds ?? {}));
   for (const [name, args, callId] of request.methodCalls) {
-    const waiting: [string, Record<string, unknown>][] = [[name, args]];
+    const waiting: [string, Record<string, unknown>, 'implicit'?][] = [[name, args]];
     const call: Call = {
       desk,
       session,
       using: request.using,
       createdIds,
-      follow: (next, given) => waiting.push([next, given]),
+      follow: (next, given) => waiting.push([next, given, 'implicit']),
     };
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-      responses.push(await answer(call, one[0], one[1], callId, responses));
+      responses.push(await answer(call, one, callId, responses));
     }
   }
   return {
@@ -41,8 +41,7 @@ export async function runRequest(desk: JmapDesk, session: JmapSession, request: 
 
 async function answer(
   call: Call,
-  name: string,
-  args: Record<string, unknown>,
+  [name, args, implicit]: readonly [string, Record<string, unknown>, 'implicit'?],
   callId: string,
   before: readonly Invocation[],
 ): Promise<Invocation> {
@@ -51,7 +50,9 @@ async function answer(
   let outcome = 'done';
   try {
     const method = byName.get(name);
-    if (method === undefined || !call.using.has(method.capability)) throw unknownMethod(name, method);
+    // What a method runs by itself needs no capability: a client that only sends names that of submission alone.
+    const usable = method !== undefined && (implicit !== undefined || call.using.has(method.capability));
+    if (!usable) throw unknownMethod(name, method);
     return [name, await method.run(call, resolveReferences(args, before)), callId];
   } catch (error) {
     const told = toMethodError(error);

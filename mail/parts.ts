@@ -2,15 +2,22 @@ import { deliver } from './delivery/deliver.ts';
 import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
 import { imapSearch } from './imap/search/query.ts';
+import { emailResultChanges } from './jmap/query/email-result-changes.ts';
+import { emailResults } from './jmap/query/email-results.ts';
+import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
+import { changeEmails, copyEmail, destroyEmails, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
+import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
@@ -20,9 +27,11 @@ import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
-import { forgetStsPolicies, keepStsPolicy, useStsPolicy } from './store/sts-policy.ts';
+import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
-import { emptyGoneMailbox, forgetExpunged, forgetHistory } from './store/tidy.ts';
+import { threadChanges, threadEmails } from './store/thread.ts';
+import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
+import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -37,9 +46,14 @@ export function mailParts(): ThreadParts {
       addUpload,
       appendMessage,
       beginAttempts,
+      changeMailbox,
       copyEntries,
       createMailbox,
       deliver,
+      destroyMailbox,
+      changeEmails,
+      copyEmail,
+      destroyEmails,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -48,12 +62,18 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetHistory,
       forgetNotices,
+      forgetSpent,
       forgetStsPolicies,
       indexJournal,
       forgetTlsResults,
       forgetUploads,
+      forgetTombstones,
       keepStsPolicy,
+      keepThreadCounts,
+      plantMailbox,
+      placeEmail,
       putOff,
+      putOffStsPolicy,
       releaseWaiting,
       removeAppPassword,
       removeMailbox,
@@ -79,7 +99,7 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [findTraces, imapSearch, listQueue, queueDepth],
+    queries: [countThreads, emailChanges, emailResultChanges, emailResults, emailSnippets, findTraces, imapSearch, listQueue, queueDepth, threadChanges, threadEmails],
     migrations: mailMigrations(),
   };
 }

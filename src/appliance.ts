@@ -1,5 +1,6 @@
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
+import { traceId } from '../mail/receiver/trace-id.ts';
 import type { Relay } from '../mail/relay/relay.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
@@ -11,6 +12,7 @@ import { type Listeners, portsOf } from './start/ports.ts';
 import { openRelay } from './start/relay.ts';
 import type { Surroundings } from './start/surroundings.ts';
 import { worldOf } from './start/world.ts';
+import { forgetUploads } from './sending/upload-commands.ts';
 import { version } from './version.ts';
 import { Courier } from './webhooks/courier.ts';
 
@@ -30,8 +32,10 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log));
+  stack.use(new Housekeeping(store, around.clock, log, [forgetUploads]));
 
+  // Closed after the relay: mail that is on its way is still told what its receivers demand.
+  const outboundTls = stack.use(new OutboundTls(inside));
   const doors: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(doors));
   const receiver = await openReceiver(inside);
@@ -44,13 +48,13 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
   const http = await openHttp(inside, world);
   doors.push(http);
-  const relay = openRelay(inside, stack.use(new OutboundTls(inside)), receiver.addresses());
+  const relay = openRelay(inside, outboundTls, receiver.addresses());
   doors.push(relay);
   leaving.relay = relay;
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
-  stack.use(new Scheduler({ ...inside, hostname: settings.hostname, queued }));
+  stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
 
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));

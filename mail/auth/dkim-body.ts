@@ -26,18 +26,11 @@ export class BodyHasher {
   #empty = true;
 
   update(chunk: Uint8Array): void {
-    const out = OUT;
-    for (let at = 0; at < chunk.length; at += 1) {
-      const octet = chunk[at] as number;
-      // Both loops below touch each octet once; the plain case comes first because nearly all octets are plain.
-      if (octet > SPACE && !this.#blank && !this.#cr && this.#lineEnds === 0) {
-        out[this.#used++] = octet;
-      } else {
-        this.#step(octet);
-      }
-      if (this.#used + ROOM > out.length) this.#flush();
+    for (let at = 0; at < chunk.length;) {
+      if (!this.#waits) at = this.#copy(chunk, at);
+      if (at < chunk.length) this.#step(chunk[at++] as number);
+      if (this.#used + ROOM > OUT.length) this.#flush();
     }
-    if (this.#used > 0) this.#empty = false;
     this.#flush();
   }
 
@@ -48,6 +41,36 @@ export class BodyHasher {
     // RFC 6376 3.4.4: an empty body stays empty, any other ends in exactly one CRLF.
     if (!this.#empty) this.#hash.update('\r\n');
     return this.#hash.digest();
+  }
+
+  /** White space or a line end has been seen that may not count. */
+  get #waits(): boolean {
+    return this.#blank || this.#cr || this.#lineEnds > 0;
+  }
+
+  /**
+   * Copies from `at` on what stays as it is, which is nearly all of most bodies: text, single blanks inside a line, and
+   * line ends that text follows. Answers where that ends.
+   */
+  #copy(chunk: Uint8Array, at: number): number {
+    const out = OUT;
+    const start = this.#used;
+    const end = Math.min(chunk.length - 2, at + out.length - ROOM - start);
+    let used = start;
+    for (; at < end; at += 1) {
+      const octet = chunk[at] as number;
+      if (octet <= SPACE) {
+        const next = chunk[at + 1] as number;
+        if (octet === CR && next === LF && (chunk[at + 2] as number) > SPACE) {
+          out[used++] = CR;
+          at += 1;
+        } else if (octet !== SPACE || next <= SPACE) break;
+      }
+      out[used++] = chunk[at] as number;
+    }
+    this.#used = used;
+    if (used > start) this.#empty = false;
+    return at;
   }
 
   #step(octet: number): void {

@@ -1,4 +1,4 @@
-import { createHash, sign, type KeyObject } from 'node:crypto';
+import { hash, sign, type KeyObject } from 'node:crypto';
 import { readFields, type Field } from '../message/header.ts';
 
 /** A key that signs for a domain, found by verifiers at `selector._domainkey.domain`. */
@@ -51,6 +51,9 @@ const SIGNED = [
   'list-archive',
 ] as const;
 
+/** Where a long field goes on in the next line. */
+const FOLD = '\r\n\t';
+
 /** How long a signature is good: long enough for every retry, short for who wants to replay it. */
 const VALID_SECONDS = 7 * 24 * 3600;
 
@@ -94,8 +97,8 @@ async function signOne(
     ` bh=${bodyHash.toString('base64')};`,
     ' b=',
   ]);
-  // RFC 6376 3.7: the field itself comes last, with an empty b= and without its line end.
-  const signature = await signData(key, `${canonical}${canonicalField('dkim-signature', ` ${unsigned}`)}`);
+  // RFC 6376 3.7: the field itself comes last, with an empty b= and without its line end. Its only white space is ours.
+  const signature = await signData(key, `${canonical}dkim-signature:${unsigned.replaceAll(FOLD, ' ')}`);
   return `DKIM-Signature: ${unsigned}${foldSignature(signature)}\r\n`;
 }
 
@@ -138,7 +141,7 @@ export function signData(key: DkimKey, text: string): string | Promise<string> {
   const octets = Buffer.from(text, 'latin1');
   const ed25519 = key.algorithm === 'ed25519-sha256';
   // Cheaper than handing it to another thread.
-  if (ed25519) return sign(null, createHash('sha256').update(octets).digest(), key.key).toString('base64');
+  if (ed25519) return sign(null, hash('sha256', octets, 'buffer'), key.key).toString('base64');
   return new Promise((resolve, reject) => {
     sign('sha256', octets, key.key, (error, signature) => {
       if (error === null) resolve(signature.toString('base64'));
@@ -153,7 +156,7 @@ export function fold(words: readonly string[], name = 'DKIM-Signature'): string 
   let length = name.length + 2;
   for (const word of words) {
     if (length + word.length > 76 && out !== '') {
-      out += `\r\n\t${word.trimStart()}`;
+      out += FOLD + word.trimStart();
       length = 1 + word.trimStart().length;
     } else {
       out += word;

@@ -1,4 +1,4 @@
-import type { MessageIndex } from '../message/index-types.ts';
+import type { MessageFacts, MessageIndex } from '../message/index-types.ts';
 import { addBlob } from '../store/blob.ts';
 import { countCopy, isSpent } from '../store/forwarder.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
@@ -91,7 +91,7 @@ async function reported(tx: Write, { reports = [], trace, deliveries }: Accepted
 /** Queues one copy that goes on. Answers whether its forward may send on nothing more today. */
 export async function sendOn(
   tx: Write,
-  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'smtputf8' | 'requireTls' | 'hold' | 'index'>,
+  mail: Pick<Accepted, 'trace' | 'sender' | 'eightBit' | 'smtputf8' | 'requireTls' | 'hold'> & { index: MessageFacts },
   one: Onward,
   blob: number,
   stamp: Stamp,

@@ -1,4 +1,4 @@
-import type { MessageIndex } from '../message/index-types.ts';
+import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
 import { addBlob } from '../store/blob.ts';
 import type { Stamp, Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
@@ -40,10 +40,16 @@ export interface Outgoing {
   hold: string | null;
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
-  index: MessageIndex;
+  /** The whole index where somebody on this box gets it: recipients of `here`, or `copyFor`. */
+  index: MessageFacts | MessageIndex;
   /** What its sender is told of recipients on this box, in the same commit. */
   report?: Outgoing;
+  /** What was asked about those, for a message that waits: its report is made when it leaves. */
+  wishes?: readonly Wish[];
 }
+
+/** What the sender asked to be told about one recipient. RFC 3461 4. */
+export type Wish = Pick<NewQueueRow, 'recipient' | 'notify' | 'orcpt'>;
 
 type Named = Pick<Outgoing, 'here' | 'local' | 'elsewhere'>;
 
@@ -63,9 +69,11 @@ export interface Sent {
 export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sent> {
   const blob = await addBlob(tx, newBlob(mail));
   await noteSubmitted(tx, mail, stamp);
-  for (const delivery of mail.here) await receive(tx, mail, delivery, blob, stamp);
-  if (typeof mail.copyFor === 'number') await fileCopy(tx, mail.copyFor, { ...mail, blob }, stamp);
-  if (mail.report !== undefined) await tell(tx, mail, mail.report, stamp);
+  for (const delivery of mail.here)
+    await receive(tx, { ...mail, index: wholeIndex(mail.index) }, delivery, blob, stamp);
+  if (typeof mail.copyFor === 'number')
+    await fileCopy(tx, mail.copyFor, { blob, index: wholeIndex(mail.index) }, stamp);
+  if (mail.report !== undefined) await tellSender(tx, mail, mail.report, stamp);
   const { onward = [] } = mail;
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
@@ -85,7 +93,12 @@ export async function noteSubmitted(
 }
 
 /** RFC 3461 5.2.6: who asked is told of success, also by a box that is both ends. */
-async function tell(tx: Write, { trace, account, tenant }: Outgoing, report: Outgoing, stamp: Stamp): Promise<void> {
+export async function tellSender(
+  tx: Write,
+  { trace, account, tenant }: Pick<Outgoing, 'trace' | 'account' | 'tenant'>,
+  report: Outgoing,
+  stamp: Stamp,
+): Promise<void> {
   const to = report.here[0]?.to ?? report.elsewhere[0]?.recipient;
   if (to === undefined) return;
   await send(tx, report, stamp);

@@ -9,7 +9,7 @@ import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
 import { foreignAuthor, foreignDomain, type Identity } from './identity.ts';
-import { namedRecipients, noteSubmitted, type Outgoing } from './outgoing.ts';
+import { namedRecipients, noteSubmitted, type Outgoing, tellSender, type Wish } from './outgoing.ts';
 import { fileCopy } from './sent-copy.ts';
 
 /** What keeps a message back as a whole. */
@@ -37,15 +37,25 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    'INSERT INTO scheduled (submission_id, due_at, recipients, held_because, spares, copy_for) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for, wishes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
+    tenant,
+    account,
     until,
     JSON.stringify(to),
     heldBecause,
     Number(spares),
     mail.copyFor ?? null,
+    JSON.stringify(wishesOf(mail)),
   );
   return id;
+}
+
+function wishesOf({ elsewhere, wishes = [] }: Outgoing): Wish[] {
+  return [...elsewhere, ...wishes]
+    .filter(({ notify, orcpt }) => notify !== '' || orcpt !== '')
+    .map(({ recipient, notify, orcpt }) => ({ recipient, notify, orcpt }));
 }
 
 export interface DueMessage {
@@ -58,6 +68,9 @@ export interface DueMessage {
   /** Domains of its authors, which were checked. */
   signAs: string[];
   recipients: string[];
+  /** About those recipients of whom something was asked. */
+  wishes: Wish[];
+  envid: string;
   spares: boolean;
 }
 
@@ -74,9 +87,11 @@ export const dueMessages = query(
       sender: string;
       sign_as: string;
       recipients: string;
+      wishes: string;
+      envid: string;
       spares: number;
     }>(
-      `SELECT s.id, s.blob_id AS blob, s.size, s.trace, s.tenant, s.sender, s.sign_as, d.recipients, d.spares
+      `SELECT s.id, s.blob_id AS blob, s.size, s.trace, s.tenant, s.sender, s.sign_as, d.recipients, d.wishes, s.envid, d.spares
        FROM scheduled d JOIN submission s ON s.id = d.submission_id
        WHERE d.due_at <= ? AND d.held_because IS NULL ORDER BY d.due_at LIMIT 50`,
       input.now,
@@ -89,6 +104,7 @@ export const dueMessages = query(
       ...row,
       signAs: signAs.split(' ').filter((one) => one !== ''),
       recipients: JSON.parse(row.recipients) as string[],
+      wishes: JSON.parse(row.wishes) as Wish[],
       spares: row.spares === 1,
     }));
     return { due: messages, next: next?.at ?? undefined };
@@ -105,6 +121,8 @@ export interface Leaving extends Destinations {
   suppressed: readonly { address: string; reason: string }[];
   /** Why rows for elsewhere may not go out yet; null lets them go. */
   hold: string | null;
+  /** What its sender is told of recipients on this box. */
+  report?: Outgoing;
 }
 
 /** Lets a message go whose time has come. Answers whether anything was queued; none when it was cancelled meanwhile. */
@@ -142,10 +160,11 @@ export const sendScheduled = command(
     await noteLeftOut(tx, message, mail, stamp);
     if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
+    if (mail.report !== undefined) await tellSender(tx, message, mail.report, stamp);
     await addRows(tx, { submission: id, trace, account, tenant }, elsewhere, hold, stamp);
     for (const one of onward) await sendOn(tx, message, one, row.blob_id, stamp);
     if (elsewhere.length === 0) await dropSubmission(tx, id);
-    return { queued: elsewhere.length + onward.length > 0 };
+    return { queued: elsewhere.length + onward.length + (mail.report?.elsewhere.length ?? 0) > 0 };
   },
 );
 
@@ -270,7 +289,7 @@ const SLICE = 200;
 /** Takes back a slice of everything of a tenant that waits. Answers how many. */
 export async function unscheduleTenant(tx: Write, tenant: number, stamp: Stamp): Promise<number> {
   const rows = await tx.all<{ trace: string }>(
-    'SELECT s.trace FROM scheduled d JOIN submission s ON s.id = d.submission_id WHERE s.tenant = ? LIMIT ?',
+    'SELECT s.trace FROM scheduled d JOIN submission s ON s.id = d.submission_id WHERE d.tenant = ? LIMIT ?',
     tenant,
     SLICE,
   );
@@ -281,59 +300,9 @@ export async function unscheduleTenant(tx: Write, tenant: number, stamp: Stamp):
 /** Holds all of a tenant that waits for its time, or lets go again what was held for that reason. */
 export async function holdTenant(tx: Write, tenant: number, because: string, hold: boolean): Promise<void> {
   await tx.run(
-    `UPDATE scheduled SET held_because = ? WHERE held_because IS ?
-       AND submission_id IN (SELECT id FROM submission WHERE tenant = ?)`,
+    'UPDATE scheduled SET held_because = ? WHERE held_because IS ? AND tenant = ?',
     hold ? because : null,
     hold ? null : because,
     tenant,
   );
 }
-
-/** A message that waits as a whole, as people see it. */
-export interface Waiting {
-  id: number;
-  trace: string;
-  tenant: number;
-  account: number | null;
-  sender: string;
-  recipients: string[];
-  dueAt: number;
-  heldBecause: string | null;
-  createdAt: number;
-}
-
-/** What of a tenant waits for its time or for a person, after the submission `after`; null: of everybody. */
-export const listWaiting = query(
-  'list-waiting',
-  async (rx, input: { tenant: number | null; after: number; limit: number }): Promise<Waiting[]> => {
-    const rows = await rx.all<{
-      id: number;
-      trace: string;
-      tenant: number;
-      account_id: number | null;
-      sender: string;
-      recipients: string;
-      due_at: number;
-      held_because: string | null;
-      created_at: number;
-    }>(
-      `SELECT s.id, s.trace, s.tenant, s.account_id, s.sender, d.recipients, d.due_at, d.held_because, s.created_at
-       FROM scheduled d JOIN submission s ON s.id = d.submission_id
-       WHERE d.submission_id > ?1 AND (?2 IS NULL OR s.tenant = ?2) ORDER BY d.submission_id LIMIT ?3`,
-      input.after,
-      input.tenant,
-      input.limit,
-    );
-    return rows.map((row) => ({
-      id: row.id,
-      trace: row.trace,
-      tenant: row.tenant,
-      account: row.account_id,
-      sender: row.sender,
-      recipients: JSON.parse(row.recipients) as string[],
-      dueAt: row.due_at,
-      heldBecause: row.held_because,
-      createdAt: row.created_at,
-    }));
-  },
-);

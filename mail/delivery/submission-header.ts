@@ -55,7 +55,7 @@ export class SubmissionHeader {
       date: formatDate(now),
       messageId: `<${id}@${messageIdDomain}>`,
     });
-    return end === all.length ? Buffer.from(rewritten) : Buffer.concat([rewritten, all.subarray(end)]);
+    return rewritten === header ? all : Buffer.concat([rewritten, all.subarray(end)]);
   }
 
   #tooLong(): Buffer {

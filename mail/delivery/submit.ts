@@ -1,4 +1,4 @@
-import { type Address, parseAddress, textKey } from '../message/address.ts';
+import { type Address, formatAddress, parseAddress, textKey } from '../message/address.ts';
 import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
 import { type Budget, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
@@ -88,10 +88,13 @@ function keysOf(mail: Outgoing): string[] {
   return [...new Set(namedRecipients(mail).map(textKey))];
 }
 
-/** The envelope sender is an author too; the null one is nobody. */
+/** The envelope sender is an author too, and mostly the same; the null one is nobody. */
 function authorsOf({ sender, authors }: Submission): Address[] {
   const envelope = parseAddress(sender);
-  return envelope === undefined ? [...authors] : [envelope, ...authors];
+  const named = new Map(
+    (envelope === undefined ? authors : [envelope, ...authors]).map((one) => [formatAddress(one), one]),
+  );
+  return [...named.values()];
 }
 
 async function spared(rx: Read, mail: Submission): Promise<Stopped | undefined> {

@@ -1,9 +1,6 @@
-import { BareEndings } from '../message/bare-endings.ts';
-import { MessageIndexer } from '../message/indexer.ts';
-import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { messageRows } from '../store/content.ts';
 import { appendMessage, copyEntries, expunge, SLICE, storeFlags } from '../store/entry-commands.ts';
-import { type Command, StoreBusy } from '../store/engine/types.ts';
+import type { Command } from '../store/engine/types.ts';
 import {
   createMailbox,
   findMailbox,
@@ -14,6 +11,7 @@ import {
   renameMailbox,
   subscribeMailbox,
 } from '../store/mailbox.ts';
+import { MessageWriter } from '../store/message-writer.ts';
 import type { MailStore } from '../store/store.ts';
 import type { AppendOutcome, AppendSink, ContentRef, FlagSet, ImapStore, MailboxView, MessageRow } from './needs.ts';
 import { mergeUids } from './search/bind.ts';
@@ -188,80 +186,40 @@ export class StoreBackend implements ImapStore {
   }
 }
 
-/** A message that a client brings. Bare LF and CR become CRLF here, so that what is stored is always a message. */
+/** A message that a client brings. */
 class AppendedMessage implements AppendSink {
   readonly #store: MailStore;
   readonly #account: number;
   readonly #clock: () => number;
-  readonly #writer: BlobWriter;
-  readonly #indexer = new MessageIndexer();
-  readonly #endings = new BareEndings();
+  readonly #writer: MessageWriter;
 
   constructor(store: MailStore, account: number, clock: () => number, _size: number) {
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
-    this.#writer = store.files.create();
+    this.#writer = new MessageWriter(store.files);
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
-    const fixed = this.#endings.push(chunk);
-    this.#indexer.push(fixed);
-    return this.#writer.write(fixed);
+    return this.#writer.write(chunk);
   }
 
   async finish(into: { mailbox: string; flags: FlagSet; receivedAt: number | undefined }): Promise<AppendOutcome> {
-    const rest = this.#endings.end();
-    this.#indexer.push(rest);
-    await this.#writer.write(rest);
-    const target = await this.#store.read(findMailbox, { account: this.#account, name: into.mailbox });
+    const account = this.#account;
+    const target = await this.#store.read(findMailbox, { account, name: into.mailbox });
     if (target === undefined) {
       this.abort();
       return { kind: 'missing' };
     }
-    const blob = await this.#finished();
-    try {
-      return await this.#commit(blob, target.id, into);
-    } catch (error) {
-      // As at the SMTP door: after anything but a clear refusal the row may be on disk and needs its file.
-      if (error instanceof StoreBusy) this.abort();
-      throw error;
-    }
-  }
-
-  async #finished(): Promise<NewBlob> {
-    try {
-      return await this.#writer.finish();
-    } catch (error) {
-      this.abort();
-      throw error;
-    }
+    const where = { account, mailbox: target.id, flags: into.flags, receivedAt: into.receivedAt ?? this.#clock() };
+    return this.#writer.finish(
+      (message) => this.#store.write(appendMessage, { ...where, ...message }),
+      (outcome) => outcome.kind === 'appended',
+    );
   }
 
   abort(): void {
     this.#writer.abort();
-  }
-
-  async #commit(
-    blob: NewBlob,
-    mailbox: number,
-    into: { flags: FlagSet; receivedAt: number | undefined },
-  ): Promise<AppendOutcome> {
-    const done = await this.#store.write(appendMessage, {
-      account: this.#account,
-      mailbox,
-      flags: into.flags,
-      receivedAt: into.receivedAt ?? this.#clock(),
-      data: 'data' in blob ? blob.data : null,
-      file: 'data' in blob ? null : blob,
-      index: this.#indexer.end(),
-    });
-    if (done.kind === 'appended') {
-      if ('file' in blob) this.#store.files.settled(blob.file);
-      return done;
-    }
-    this.abort();
-    return done;
   }
 }
 

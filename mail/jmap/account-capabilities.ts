@@ -1,5 +1,9 @@
+import { LONGEST_LEVEL } from '../message/mailbox-level.ts';
+import { DEEPEST } from '../store/mailbox.ts';
 import { BLOB, CORE, MAIL, MAILSTEAD, MDN, QUOTA, SUBMISSION, VACATION } from './capabilities.ts';
+import { maxSizeAttachmentsPerEmail } from './limits.ts';
 import type { Access } from './method.ts';
+import { MOST_MAILBOXES_PER_EMAIL } from '../store/email-commands.ts';
 
 /** Sorts of Email/query. RFC 8621 4.4.2. */
 export const EMAIL_SORTS = [
@@ -14,18 +18,15 @@ export const EMAIL_SORTS = [
   'someInThreadHaveKeyword',
 ] as const;
 
-/** What a message of `maxMessageBytes` holds once its attachments are in base64, with room for the text. */
-const attachmentBytes = (maxMessageBytes: number): number => Math.floor((maxMessageBytes * 54) / 78) - 65_536;
-
 /** The capabilities of one account with what they promise. RFC 8621 1.3, 9404 3. */
 export function accountCapabilities(access: Access, maxMessageBytes: number): Record<string, object> {
   return {
     [CORE]: {},
     [MAIL]: {
-      maxMailboxesPerEmail: null,
-      maxMailboxDepth: 20,
-      maxSizeMailboxName: 1_000,
-      maxSizeAttachmentsPerEmail: attachmentBytes(maxMessageBytes),
+      maxMailboxesPerEmail: MOST_MAILBOXES_PER_EMAIL,
+      maxMailboxDepth: DEEPEST,
+      maxSizeMailboxName: LONGEST_LEVEL,
+      maxSizeAttachmentsPerEmail: maxSizeAttachmentsPerEmail(maxMessageBytes),
       emailQuerySortOptions: EMAIL_SORTS,
       mayCreateTopLevelMailbox: !access.readOnly,
     },

@@ -106,12 +106,14 @@ export function optional<T>(reader: Reader<T>, fallback: T): Reader<T> {
   return (value, path) => (value === undefined ? fallback : reader(value, path));
 }
 
-function wrong(path: string, why: string): MethodError {
+/** Something is wrong with the value at a path; `why` continues the path: `must be a string`. */
+export function wrong(path: string, why: string): MethodError {
   return new MethodError('invalidArguments', path === '' ? `The arguments ${why}.` : `"${path}" ${why}.`, {
     ...(path !== '' && { arguments: [path] }),
   });
 }
 
-function join(path: string, name: string): string {
+/** The path of what an object or array at `path` has under a name. */
+export function join(path: string, name: string): string {
   return path === '' ? name : `${path}/${name}`;
 }

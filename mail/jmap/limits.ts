@@ -23,3 +23,11 @@ export const JMAP_LIMITS: JmapLimits = {
 export const MOST_IN_QUERY = 5_000;
 /** The most changes that one /changes answers with. */
 export const MOST_IN_CHANGES = 1_000;
+
+/**
+ * The most octets that the attachments of one email may have together (RFC 8621 1.3.1): what a message of
+ * `maxMessageBytes` holds once they are in base64, with room for the text.
+ */
+export function maxSizeAttachmentsPerEmail(maxMessageBytes: number): number {
+  return Math.max(0, Math.floor((maxMessageBytes * 54) / 78) - 65_536);
+}

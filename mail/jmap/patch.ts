@@ -9,15 +9,32 @@ export function applyPatch(
   patch: Record<string, unknown>,
 ): { patched: Record<string, unknown> } | { why: string } {
   const patched = structuredClone(current);
-  const paths = Object.keys(patch);
-  for (const path of paths) {
-    if (paths.some((other) => other !== path && path.startsWith(`${other}/`))) {
-      return { why: `"${path}" lies inside another path of the same patch` };
-    }
-    const why = setAt(patched, path.split('/').map(unescape), patch[path], path);
+  const changes = readPatch(patch);
+  if ('why' in changes) return changes;
+  for (const { tokens, value, path } of changes) {
+    const why = setAt(patched, tokens, value, path);
     if (why !== undefined) return { why };
   }
   return { patched };
+}
+
+/** Deeper than any object that is patched. */
+const DEEPEST = 20;
+
+/** The changes of a patch, their paths taken apart. None lies inside another. */
+export function readPatch(
+  patch: Record<string, unknown>,
+): { tokens: string[]; value: unknown; path: string }[] | { why: string } {
+  const paths = new Set(Object.keys(patch));
+  const changes = [...paths].map((path) => ({ tokens: path.split('/'), value: patch[path], path }));
+  for (const { tokens, path } of changes) {
+    if (tokens.length > DEEPEST) return { why: `"${path.slice(0, 100)}..." leads too deep` };
+    for (let depth = 1; depth < tokens.length; depth++) {
+      if (!paths.has(tokens.slice(0, depth).join('/'))) continue;
+      return { why: `"${path}" lies inside another path of the same patch` };
+    }
+  }
+  return changes.map((change) => ({ ...change, tokens: change.tokens.map(unescape) }));
 }
 
 const unescape = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -45,8 +45,7 @@ export function readSet<M extends More>(call: Call, args: Record<string, unknown
     ReadMore<M>;
   const { create, update, destroy } = read;
   const count = (create?.size ?? 0) + (update?.size ?? 0) + (destroy?.length ?? 0);
-  const most = call.desk.limits.maxObjectsInSet;
-  if (count > most) throw new MethodError('requestTooLarge', `At most ${most} objects can be set at once.`);
+  checkCount(call, count);
   return {
     ...read,
     accountId: args['accountId'] as string,
@@ -55,6 +54,12 @@ export function readSet<M extends More>(call: Call, args: Record<string, unknown
     update: update ?? NONE,
     destroy: [...new Set(destroy)],
   };
+}
+
+/** More objects than one call may change are refused before anything is done. RFC 8620 2. */
+export function checkCount(call: Call, count: number): void {
+  const most = call.desk.limits.maxObjectsInSet;
+  if (count > most) throw new MethodError('requestTooLarge', `At most ${most} objects can be set at once.`);
 }
 
 /** How a type is changed. Ids come with creation ids already put in. */
@@ -71,35 +76,31 @@ export interface Setter {
   destroy(id: string): Promise<Outcome<null>>;
 }
 
-/** Runs a /set object by object: create, then update, then destroy, each alone. One that fails fails alone. */
-export async function runSet(call: Call, set: Omit<Set, 'access'>, setter: Setter): Promise<Record<string, unknown>> {
+type Updated = Outcome<Record<string, unknown> | null>;
+
+/** A type whose objects do not wait for each other: many are changed at once, and answered for in the same order. */
+export interface BulkSetter extends Pick<Setter, 'state' | 'create'> {
+  updateAll(patches: readonly (readonly [id: string, patch: Record<string, unknown>])[]): Promise<Updated[]>;
+  destroyAll(ids: readonly string[]): Promise<Outcome<null>[]>;
+}
+
+/** Runs a /set: create, then update, then destroy, each object alone. One that fails fails alone. */
+export async function runSet(
+  call: Call,
+  set: Omit<Set, 'access'>,
+  how: Setter | BulkSetter,
+): Promise<Record<string, unknown>> {
+  const setter = 'updateAll' in how ? how : oneByOne(how);
   const oldState = await setter.state();
   if (set.ifInState !== null && set.ifInState !== oldState) throw stateMismatch();
-  const created = new Split();
-  for (const [creationId, one] of set.create) {
-    const outcome = await setter.create(creationId, one);
-    created.note(creationId, outcome);
-    if (outcome.kind === 'done') call.createdIds.set(creationId, outcome.value.id);
-  }
-  const updated = new Split();
-  for (const [given, patch] of set.update) {
-    const id = realId(call, given);
-    updated.note(
-      given.startsWith('#') ? (id ?? given) : given,
-      id === undefined ? unknownId(given) : await guarded(set, id, () => setter.update(id, patch)),
-    );
-  }
-  const destroyed = new Split();
-  for (const given of set.destroy) {
-    const id = realId(call, given);
-    destroyed.note(id ?? given, id === undefined ? unknownId(given) : await setter.destroy(id));
-  }
+  const created = await createEach(call, set.create, (one, creationId) => setter.create(creationId, one));
+  const updated = await update(call, set, setter);
+  const destroyed = await destroy(call, set, setter);
   return {
     accountId: set.accountId,
     oldState,
     newState: await setter.state(),
-    created: created.done(),
-    notCreated: created.refused(),
+    ...created,
     updated: updated.done(),
     notUpdated: updated.refused(),
     destroyed: destroyed.names(),
@@ -107,13 +108,62 @@ export async function runSet(call: Call, set: Omit<Set, 'access'>, setter: Sette
   };
 }
 
-/** What is destroyed in the same call is not updated first. RFC 8620 5.3. */
-async function guarded<T>(
-  set: Pick<Set, 'destroy'>,
-  id: string,
-  update: () => Promise<Outcome<T>>,
-): Promise<Outcome<T>> {
-  return set.destroy.includes(id) ? refused('willDestroy', 'The same call destroys it.') : update();
+/** Makes objects one after the other, as the creations of a /set: for /copy and /import too. RFC 8620 5.3, 5.4. */
+export async function createEach<T>(
+  call: Call,
+  objects: ReadonlyMap<string, T>,
+  create: (object: T, creationId: string) => Promise<Outcome<Record<string, unknown> & { id: string }>>,
+): Promise<{ created: Record<string, unknown> | null; notCreated: Record<string, SetError> | null }> {
+  const split = new Split();
+  for (const [creationId, one] of objects) {
+    const outcome = await create(one, creationId);
+    split.note(creationId, outcome);
+    if (outcome.kind === 'done') call.createdIds.set(creationId, outcome.value.id);
+  }
+  return { created: split.done(), notCreated: split.refused() };
+}
+
+async function update(call: Call, set: Pick<Set, 'update' | 'destroy'>, setter: BulkSetter): Promise<Split> {
+  const split = new Split();
+  const patches: [id: string, patch: Record<string, unknown>][] = [];
+  for (const [given, patch] of set.update) {
+    const id = realId(call, given);
+    if (id === undefined) split.note(given, unknownId(given));
+    // What is destroyed in the same call is not updated first. RFC 8620 5.3.
+    else if (set.destroy.includes(id)) split.note(id, refused('willDestroy', 'The same call destroys it.'));
+    else patches.push([id, patch]);
+  }
+  const outcomes = await setter.updateAll(patches);
+  for (const [i, [id]] of patches.entries()) split.note(id, outcomes[i] ?? unknownId(id));
+  return split;
+}
+
+async function destroy(call: Call, set: Pick<Set, 'destroy'>, setter: BulkSetter): Promise<Split> {
+  const split = new Split();
+  const ids: string[] = [];
+  for (const given of set.destroy) {
+    const id = realId(call, given);
+    if (id === undefined) split.note(given, unknownId(given));
+    else ids.push(id);
+  }
+  const outcomes = await setter.destroyAll(ids);
+  for (const [i, id] of ids.entries()) split.note(id, outcomes[i] ?? unknownId(id));
+  return split;
+}
+
+function oneByOne(setter: Setter): BulkSetter {
+  return {
+    state: () => setter.state(),
+    create: (creationId, object) => setter.create(creationId, object),
+    updateAll: (patches) => inTurn(patches, ([id, patch]) => setter.update(id, patch)),
+    destroyAll: (ids) => inTurn(ids, (id) => setter.destroy(id)),
+  };
+}
+
+async function inTurn<I, O>(items: readonly I[], run: (item: I) => Promise<O>): Promise<O[]> {
+  const outcomes: O[] = [];
+  for (const item of items) outcomes.push(await run(item));
+  return outcomes;
 }
 
 export function stateMismatch(): MethodError {

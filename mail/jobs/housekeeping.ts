@@ -5,14 +5,18 @@ import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { indexJournal } from '../store/journal-index.ts';
+import { forgetSpent } from '../store/budget.ts';
+import type { Command } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
   forgetExpunged,
   forgetHistory,
+  forgetTombstones,
   goneMailboxes,
   KEEP_EXPUNGED_MS,
   KEEP_HISTORY_MS,
+  KEEP_TOMBSTONES_MS,
 } from '../store/tidy.ts';
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
@@ -26,11 +30,15 @@ const SWEEP_AGE_MS = 3600_000;
 /** The first round waits until the start is over, with its doors and its first clients. */
 const FIRST_MS = 60_000;
 
+/** Takes a slice away, and answers whether there is more. */
+export type Chore = Command<undefined, boolean>;
+
 /** What has to be tidied now and then, in slices behind everybody's work. */
 export class Housekeeping implements AsyncDisposable {
   readonly #store: MailStore;
   readonly #clock: () => number;
   readonly #log: Log;
+  readonly #chores: readonly Chore[];
   #timer: NodeJS.Timeout;
   #round: Promise<void> | undefined;
   #closing = false;
@@ -38,7 +46,9 @@ export class Housekeeping implements AsyncDisposable {
   #sweptAt: number | undefined;
   readonly #began = Date.now();
 
-  constructor(store: MailStore, clock: () => number, log: Log) {
+  /** `chores` are those of others, done with our own. */
+  constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
+    this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, ...chores];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
@@ -101,8 +111,11 @@ export class Housekeeping implements AsyncDisposable {
       !this.#closing &&
       (await this.#store.writeSlice(forgetDeparted, { before: this.#clock() - KEEP_DEPARTED_MS }))
     );
-    for (const forget of [forgetStsPolicies, forgetTlsResults])
-      while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
+    while (
+      !this.#closing &&
+      (await this.#store.writeSlice(forgetTombstones, { before: this.#clock() - KEEP_TOMBSTONES_MS }))
+    );
+    for (const forget of this.#chores) while (!this.#closing && (await this.#store.writeSlice(forget, undefined)));
   }
 
   /** Slice after slice, each with the files that it leaves unnamed. */

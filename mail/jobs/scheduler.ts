@@ -1,5 +1,8 @@
 import { destinations, suppressedOf, UNREACHABLE } from '../delivery/destinations.ts';
 import { dueMessages, type DueMessage, type Leaving, putOff, sendScheduled } from '../delivery/schedule.ts';
+import type { Outgoing } from '../delivery/outgoing.ts';
+import { routeOutward } from '../delivery/route.ts';
+import { asksOfSuccess, type Reached, reportOfSuccess } from '../delivery/success-report.ts';
 import type { Log } from '../log.ts';
 import { type Address, addressKey, parseAddress, textKey } from '../message/address.ts';
 import { readFields } from '../message/header.ts';
@@ -21,6 +24,8 @@ export interface SchedulerOptions {
   forwardKey: Buffer;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
+  /** A new id, under which a report is logged and journaled. */
+  traceId: () => string;
   /** Something was queued. */
   queued: () => void;
 }
@@ -74,7 +79,8 @@ export class Scheduler implements AsyncDisposable {
   }
 
   /** Rejects when it cannot go yet. */
-  async #prepare({ id, blob, size, sender, recipients, tenant, spares, signAs }: DueMessage): Promise<Leaving> {
+  async #prepare(message: DueMessage): Promise<Leaving> {
+    const { id, blob, size, sender, recipients, tenant, spares, signAs } = message;
     const { store, hostname, forwardKey: key, clock, hold } = this.#options;
     const data = await store.blob(blob, 0, size);
     const index = indexMessage(data);
@@ -91,7 +97,26 @@ export class Scheduler implements AsyncDisposable {
     const where = await destinations(store, open, mail, { late: true });
     const waits = where.unreachable.find(({ why }) => why === 'later');
     if (waits !== undefined) throw new Waits(`${waits.address} cannot be reached yet: ${UNREACHABLE.later}`);
-    return { id, index, hold, suppressed, ...where };
+    const wishes = new Map(message.wishes.map((wish) => [wish.recipient, wish]));
+    const elsewhere = where.elsewhere.map((row) => ({ ...row, ...wishes.get(row.recipient) }));
+    const report = await this.#report(message, where.local, data.subarray(0, index.headerLength));
+    return { id, index, hold, suppressed, ...where, elsewhere, ...(report !== undefined && { report }) };
+  }
+
+  /** To who asked to be told of success, of recipients here. */
+  async #report(message: DueMessage, local: readonly string[], header: Buffer): Promise<Outgoing | undefined> {
+    const { store, hostname, clock, hold, traceId } = this.#options;
+    const to = parseAddress(message.sender);
+    const reached: Reached[] = [];
+    for (const { recipient, notify, orcpt } of message.wishes) {
+      const address = local.includes(recipient) && asksOfSuccess(notify) ? parseAddress(recipient) : undefined;
+      if (address === undefined) continue;
+      const where = await routeOutward(store, address);
+      reached.push({ address, orcpt, expanded: where.kind === 'forward' || (where.kind === 'here' && where.forwards) });
+    }
+    if (to === undefined || reached.length === 0) return undefined;
+    const report = { to, envid: message.envid, header, reached, hostname, now: clock(), trace: traceId(), hold };
+    return reportOfSuccess(store, report);
   }
 
   #later(ms: number): NodeJS.Timeout {

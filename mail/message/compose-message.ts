@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { encodeText, field, formatNamed, letterHeader, type NamedAddress, oneLine, textEntity } from './compose.ts';
+import { formatParameter } from './compose-parameter.ts';
 import { encodeQuotedPrintable } from './quoted-printable.ts';
 
 export interface ComposedAttachment {
@@ -79,7 +80,7 @@ function htmlEntity(html: string): string {
 }
 
 function attached({ filename, contentType, content, contentId }: ComposedAttachment): string {
-  const name = parameter('filename', oneLine(filename));
+  const name = formatParameter('filename', oneLine(filename));
   const disposition = contentId === undefined ? 'attachment' : 'inline';
   return [
     `Content-Type: ${contentType}`,
@@ -91,23 +92,8 @@ function attached({ filename, contentType, content, contentId }: ComposedAttachm
   ].join('\r\n');
 }
 
-/** RFC 2231 4 where the name is not plain ASCII; in pieces, so that no line is long. */
-function parameter(name: string, value: string): string {
-  if (/^[\x20-\x7e]{1,60}$/.test(value)) return `${name}="${value.replace(/["\\]/g, String.raw`\$&`)}"`;
-  const octets = [...Buffer.from(value.toWellFormed())].map((octet) =>
-    /[A-Za-z0-9._-]/.test(String.fromCharCode(octet))
-      ? String.fromCharCode(octet)
-      : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
-  );
-  const pieces: string[] = [''];
-  for (const unit of octets) {
-    if ((pieces.at(-1)?.length ?? 0) + unit.length > 60) pieces.push('');
-    pieces[pieces.length - 1] += unit;
-  }
-  return pieces.map((piece, i) => `${name}*${i}*=${i === 0 ? "utf-8''" : ''}${piece}`).join(';\r\n ');
-}
-
-function base64Lines(content: Uint8Array): string {
+/** Lines of 76 characters, each with its CRLF. RFC 2045 6.8. */
+export function base64Lines(content: Uint8Array): string {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64');
   return `${text.replace(/.{76}/g, '$&\r\n')}\r\n`.replace(/\r\n\r\n$/, '\r\n');
 }

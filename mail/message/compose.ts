@@ -55,11 +55,20 @@ export function textEntity(text: string): string {
 
 /** `"Name" <local@domain>`, the name in encoded-words when it is not ASCII. */
 export function formatNamed({ address, name }: NamedAddress): string {
-  const spelled = formatAddress(address);
-  const shown = oneLine(name ?? '');
-  if (shown === '') return spelled;
-  if (!/^[\x20-\x7e]*$/.test(shown)) return `${encodeWords(shown)} <${spelled}>`;
-  return `"${shown.replace(/["\\]/g, '\\$&')}" <${spelled}>`;
+  return formatMailbox(formatAddress(address), name ?? '');
+}
+
+/** {@link formatNamed} of an address that is spelled already. */
+export function formatMailbox(spelled: string, name: string): string {
+  return oneLine(name) === '' ? spelled : `${formatPhrase(name)} <${spelled}>`;
+}
+
+/** The name of a person or a group: quoted, or in encoded-words, which are never in quotes (RFC 2047 5). */
+export function formatPhrase(name: string): string {
+  const shown = oneLine(name);
+  // Many readers decode inside quotes too, so ASCII that looks like an encoded-word becomes one.
+  const plain = /^[\x20-\x7e]*$/.test(shown) && !shown.includes('=?') && !/[^ ]{900}/.test(shown);
+  return plain ? `"${shown.replace(/["\\]/g, '\\$&')}"` : encodeWords(shown);
 }
 
 /** Unstructured text for a header: as it is when it is ASCII that no reader would decode, else encoded-words. */
@@ -79,7 +88,8 @@ export function field(name: string, value: string): string {
   let out = `${name}:`;
   let column = out.length;
   for (const word of value.split(' ')) {
-    const fold = column + 1 + word.length > 78 && column > name.length + 1;
+    // A fold before nothing could leave a line of blanks, which ends the header for some.
+    const fold = word !== '' && column + 1 + word.length > 78 && column > name.length + 1;
     out += fold ? `\r\n ${word}` : ` ${word}`;
     column = fold ? 1 + word.length : column + 1 + word.length;
   }

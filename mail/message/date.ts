@@ -7,6 +7,7 @@ export interface SentDate {
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 const CLOCK = '(\\d{1,2})[:.](\\d{1,2})(?:[:.](\\d{1,2})(?:[.,]\\d{1,9})?)?';
@@ -26,8 +27,41 @@ const ZONES: Readonly<Record<string, number>> = {
   pdt: -420,
 };
 
+/** A moment as its writer's clock and calendar showed it. */
+interface Written {
+  /** The clock and calendar read as if they were UTC, in ms. */
+  local: number;
+  /** The same without the hours. */
+  midnight: number;
+  /** Minutes east of UTC. */
+  zone: number;
+}
+
 /** Reads a Date field: RFC 5322 3.3 and 4.3, and the forms of asctime and ISO 8601 that real mail has. */
 export function parseDate(value: string): SentDate | undefined {
+  const written = readDate(value);
+  if (written === undefined) return undefined;
+  const { local, midnight, zone } = written;
+  return { at: Math.max(1, local - zone * MINUTE), day: Math.max(0, midnight / DAY) };
+}
+
+/** The same as a Date of RFC 8620 1.4, which keeps the writer's zone. */
+export function zonedDate(value: string): string | undefined {
+  const written = readDate(value);
+  if (written === undefined) return undefined;
+  const { local, zone } = written;
+  // RFC 3339 5.6 has no zone of a whole day.
+  if (zone === 0 || Math.abs(zone) >= 24 * 60) return `${clockText(local - zone * MINUTE)}Z`;
+  const digits = (number: number): string => String(number).padStart(2, '0');
+  const minutes = Math.abs(zone);
+  return `${clockText(local)}${zone < 0 ? '-' : '+'}${digits(Math.floor(minutes / 60))}:${digits(minutes % 60)}`;
+}
+
+function clockText(local: number): string {
+  return new Date(local).toISOString().slice(0, 19);
+}
+
+function readDate(value: string): Written | undefined {
   const text = withoutComments(value.slice(0, 300)).replace(/\s+/g, ' ').trim().toLowerCase();
   const rfc = RFC.exec(text);
   if (rfc) return moment(year(rfc[3]), month(rfc[2]), rfc[1], rfc.slice(4, 7), rfc[7]);
@@ -68,16 +102,15 @@ function moment(
   dayText: string | undefined,
   clock: (string | undefined)[],
   rest: string | undefined,
-): SentDate | undefined {
+): Written | undefined {
   const days = Number(dayText);
   const [hours = 0, minutes = 0, seconds = 0] = clock.map((part) => Number(part ?? 0));
   if (months < 0 || months > 11 || days < 1 || days > 31 || hours > 24 || minutes > 59 || seconds > 60)
     return undefined;
   const midnight = Date.UTC(years, months, days);
   // Date.UTC reads years below 100 as 19xx, which year() already did.
-  const local = midnight + ((hours * 60 + minutes) * 60 + seconds) * 1000;
-  const at = local + (afternoon(rest, hours) - zoneMinutes(rest)) * 60_000;
-  return { at: Math.max(1, at), day: Math.max(0, midnight / DAY) };
+  const local = midnight + ((hours * 60 + minutes + afternoon(rest, hours)) * 60 + seconds) * 1000;
+  return { local, midnight, zone: zoneMinutes(rest) };
 }
 
 function afternoon(rest: string | undefined, hours: number): number {
@@ -94,8 +127,10 @@ function zoneMinutes(rest: string | undefined): number {
   return minutes > 24 * 60 ? 0 : numeric[1] === '-' ? -minutes : minutes;
 }
 
-/** A Date field value in UTC. RFC 5322 3.3. */
-export function formatDate(at: number): string {
+/** A Date field value, with the zone of its writer in minutes east of UTC. RFC 5322 3.3. */
+export function formatDate(at: number, zone = 0): string {
+  const minutes = Math.abs(zone);
+  const digits = String(Math.floor(minutes / 60) * 100 + (minutes % 60)).padStart(4, '0');
   // toUTCString has had exactly this form since ECMAScript 2018, but for the name of the zone.
-  return new Date(at).toUTCString().replace(/GMT$/, '+0000');
+  return new Date(at + zone * 60_000).toUTCString().replace(/GMT$/, `${zone < 0 ? '-' : '+'}${digits}`);
 }

@@ -19,7 +19,8 @@ export function decodeTransfer(bytes: Uint8Array, encoding: string): Buffer {
 export function decodeBase64(buffer: Buffer): Buffer {
   const text = buffer.toString('latin1');
   const padding = text.indexOf('=');
-  if (padding < 0 || text.length - padding < 4) return Buffer.from(text, 'base64');
+  // Buffer stops at padding.
+  if (padding < 0 || !/[^=\s]/.test(text.slice(padding))) return Buffer.from(text, 'base64');
   return Buffer.concat(text.split(/=+/).map((run) => Buffer.from(run, 'base64')));
 }
 
@@ -107,6 +108,22 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string {
   if (label === 'utf-7' || label === 'unicode-1-1-utf-7') return decodeUtf7(buffer.toString('latin1'));
   const decoder = decoderOf(label);
   return decoder === undefined ? guessCharset(buffer) : decoder.decode(buffer);
+}
+
+/** Whether text of that charset can be decoded without guessing what it is in. */
+export function isKnownCharset(charset: string): boolean {
+  const name = charset.trim().toLowerCase();
+  const label = ALIASES[name] ?? name;
+  return GUESSED.has(label) || label === 'utf-7' || label === 'unicode-1-1-utf-7' || decoderOf(label) !== undefined;
+}
+
+/** Decodes, and says whether something in it was broken or had to be guessed. RFC 8621 4.1.4. */
+export function decodeDoubtful(bytes: Uint8Array, charset: string): { text: string; doubtful: boolean } {
+  const name = charset.trim().toLowerCase();
+  const text = decodeCharset(bytes, name);
+  if (GUESSED.has(name)) return { text, doubtful: !isAscii(bytes) };
+  if (name === 'utf-8' || name === 'utf8') return { text, doubtful: !isUtf8(bytes) };
+  return { text, doubtful: !isKnownCharset(name) || text.includes('\ufffd') };
 }
 
 /** UTF-8 when it is valid UTF-8, else windows-1252: what text without a trustworthy charset turns out to be. */

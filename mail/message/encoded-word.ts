@@ -1,7 +1,10 @@
-import { decodeBase64, decodeCharset, decodeQuotedPrintable, guessLatin1 } from './decode.ts';
+import { decodeBase64, decodeCharset, decodeQuotedPrintable, guessLatin1, isKnownCharset } from './decode.ts';
 
 // Blanks inside are against RFC 2047 2 but common; a question mark is not, so each run is read once.
 const WORD = /=\?([^?\s]{1,60})\?([BbQq])\?([^?]*)\?=/g;
+
+/** The same where RFC 2047 2 and 5 allow it: blanks around it, none inside. */
+const PLACED_WORD = /(?<![^ \t])=\?([^\x00-\x20()<>@,;:"/[\]?.=\x7f-\xff]{1,60})\?([BbQq])\?([!->@-~]*)\?=(?![^ \t])/g;
 
 interface Run {
   charset: string;
@@ -13,13 +16,39 @@ interface Run {
  * What is no proper encoded-word stays as it stands. A character cut in two by adjacent words is put together again.
  */
 export function decodeWords(text: string): string {
+  return decodeThose(text, { pattern: WORD, takes: () => true, shown: (decoded) => decoded });
+}
+
+/**
+ * Decodes as RFC 8621 4.1.2.2 has it: only encoded-words of a known charset that stand where RFC 2047 allows them;
+ * control characters that they hide are dropped.
+ */
+export function decodePlacedWords(text: string): string {
+  return decodeThose(text, {
+    pattern: PLACED_WORD,
+    takes: isKnownCharset,
+    shown: (decoded) => decoded.replace(/[\x00-\x1f\x7f-\x9f]/g, ''),
+  });
+}
+
+interface Words {
+  pattern: RegExp;
+  takes: (charset: string) => boolean;
+  /** What is shown of a decoded run. */
+  shown: (decoded: string) => string;
+}
+
+function decodeThose(text: string, { pattern, takes, shown }: Words): string {
   if (!text.includes('=?')) return guessLatin1(text);
+  const flush = (run: Run | undefined): string =>
+    run === undefined ? '' : shown(decodeCharset(Buffer.concat(run.octets), run.charset));
   let out = '';
   let at = 0;
   let run: Run | undefined;
-  for (const match of text.matchAll(WORD)) {
+  for (const match of text.matchAll(pattern)) {
     const between = text.slice(at, match.index);
     const charset = (match[1] ?? '').replace(/\*.*$/, '').toLowerCase();
+    if (!takes(charset)) continue;
     // RFC 2047 6.2: blanks between two encoded-words are not shown.
     const adjacent = run !== undefined && between.trim() === '';
     if (run === undefined || !adjacent || run.charset !== charset) {
@@ -30,10 +59,6 @@ export function decodeWords(text: string): string {
     at = match.index + match[0].length;
   }
   return out + flush(run) + guessLatin1(text.slice(at));
-}
-
-function flush(run: Run | undefined): string {
-  return run === undefined ? '' : decodeCharset(Buffer.concat(run.octets), run.charset);
 }
 
 function wordOctets(encoding: string, text: string): Buffer {
@@ -64,17 +89,21 @@ export function encodeWords(text: string): string {
 export function sevenBitText(text: string): string {
   const out: string[] = [];
   let run: string[] = [];
-  const flushRun = (): void => {
-    if (run.length > 0) out.push(encodeWords(guessLatin1(run.join(' '))));
+  const flushRun = (next: string): void => {
+    if (run.length === 0) return;
+    // Blanks between encoded-words are not shown: those beside words that are one already go inside.
+    const before = out.at(-1)?.endsWith('?=') === true ? ' ' : '';
+    const behind = next.startsWith('=?') ? ' ' : '';
+    out.push(encodeWords(before + guessLatin1(run.join(' ')) + behind));
     run = [];
   };
   for (const word of text.split(' ')) {
     if (/[\x80-\xff]/.test(word)) run.push(word);
     else {
-      flushRun();
+      flushRun(word);
       out.push(word);
     }
   }
-  flushRun();
+  flushRun('');
   return out.join(' ');
 }

@@ -1,3 +1,13 @@
+/** What is known of a message of which nothing is stored under an account: it only passes through. */
+export interface MessageFacts {
+  /** Octets of the message. */
+  size: number;
+  /** Own Message-ID with its angle brackets, as written; '' when missing. */
+  messageId: string;
+  /** Received fields at the top; the loop guard counts them. */
+  received: number;
+}
+
 /**
  * What is known of a message after one pass over its bytes: plain data that is cloned across threads and stored beside
  * the message, so that listing, sorting, threading and fetching parts never parse it again.
@@ -5,9 +15,7 @@
  * All offsets count from the first octet of the indexed bytes. The per-recipient trace lines (Return-Path,
  * Delivered-To) that are stored apart and put in front on the way out are not among them.
  */
-export interface MessageIndex {
-  /** Octets of the message. */
-  size: number;
+export interface MessageIndex extends MessageFacts {
   /** Octets of the header with the empty line that ends it; equal to size when there is no such line. */
   headerLength: number;
   /** Wire-ready ENVELOPE, `("date" "subject" ...)`. Always 7-bit: what is 8-bit in the message is written in RFC 2047. */
@@ -28,8 +36,6 @@ export interface MessageIndex {
    * 64-bit signed, as SQLite holds them; no id hashes to 0n.
    */
   refs: bigint[];
-  /** Own Message-ID with its angle brackets, as written; '' when missing. */
-  messageId: string;
   /** The Date field as ms UTC, at least 1; 0 when missing or unreadable. */
   sentAt: number;
   /** The Date field's own calendar day, zone disregarded, in days since 1970-01-01; -1 when sentAt is 0. SENTON, SENTBEFORE. */
@@ -43,8 +49,6 @@ export interface MessageIndex {
   toDisplay: string;
   /** True when a reader should be shown a paper clip: some part is neither text, inline picture nor signature. */
   hasAttachment: boolean;
-  /** Received fields at the top; the loop guard counts them. */
-  received: number;
   /**
    * A limit of limits.ts was passed and something is simplified; size, headerLength and line counts stay exact.
    * Too many parts or fields, too large a header, structure or boundary: a message with parts is shown as one text/plain
@@ -52,4 +56,10 @@ export interface MessageIndex {
    * attached message as one application/octet-stream. A field that is too long is cut; addresses beyond are left out.
    */
   flattened: boolean;
+}
+
+/** The index of a message that somebody here gets. Throws when only facts were read of it. */
+export function wholeIndex(known: MessageFacts | MessageIndex): MessageIndex {
+  if ('envelope' in known) return known;
+  throw new Error('a message that is stored here needs its whole index');
 }

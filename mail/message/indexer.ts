@@ -1,8 +1,9 @@
+import { DecodedLength } from './decoded-length.ts';
 import { envelopeFields, formatEnvelope } from './envelope.ts';
 import { firstField, readFields, unfold, type Field } from './header.ts';
 import { summarize, type TopHeader } from './index-summary.ts';
 import type { MessageIndex } from './index-types.ts';
-import { LIMITS } from './limits.ts';
+import { DELIMITER_MAX, LIMITS } from './limits.ts';
 import { boundaryOf, headerSize, isOpenMessage, readPartHeader } from './part-header.ts';
 import { PartTree, type PartNode } from './part-tree.ts';
 import { TextCapture } from './text-capture.ts';
@@ -10,8 +11,6 @@ import { TextCapture } from './text-capture.ts';
 const LF = 10;
 const CR = 13;
 const DASH = 45;
-/** Longest line that can be a delimiter: dashes, boundary, dashes, and the padding of RFC 2046 5.1.1. */
-const DELIMITER_MAX = LIMITS.boundary + 100;
 const NOTHING = Buffer.alloc(0);
 
 /** Indexes a message that is in memory. */
@@ -29,6 +28,7 @@ export function indexMessage(bytes: Uint8Array): MessageIndex {
 export class MessageIndexer {
   readonly #tree = new PartTree();
   readonly #capture = new TextCapture();
+  readonly #decoded = new DecodedLength();
   readonly #budget = { left: LIMITS.addresses };
   /** Octets of all chunks before the current one: what turns an index into an offset. */
   #offset = 0;
@@ -61,6 +61,7 @@ export class MessageIndexer {
     const size = this.#offset;
     while (this.#inHeader) this.#endHeader(NOTHING, size);
     this.#capture.finish(NOTHING, size, size);
+    this.#decoded.finish(NOTHING, size, size);
     this.#tree.closeAll(size, this.#lineEnds);
     const top = this.#top ?? { fields: envelopeFields([], this.#budget), references: undefined, received: 0 };
     if (this.#budget.left < 0) this.#tree.flattened = true;
@@ -148,6 +149,7 @@ export class MessageIndexer {
       // The line end before a delimiter belongs to it; so it is neither in the body nor in its count of lines.
       const end = delimiter - (this.#crBefore(bytes, start) ? 2 : 1);
       this.#capture.finish(bytes, this.#offset, end);
+      this.#decoded.finish(bytes, this.#offset, end);
       this.#tree.closeInside(index, end, this.#lineEnds - 2);
       if (closing) this.#tree.unwatch(index);
       else this.#begin(this.#offset + next);
@@ -173,6 +175,7 @@ export class MessageIndexer {
   #flatten(): void {
     this.#tree.flatten();
     this.#capture.stop();
+    this.#decoded.stop();
     this.#inHeader = false;
   }
 
@@ -232,8 +235,10 @@ export class MessageIndexer {
   /** Decides by its header what the body of a part is. */
   #open(node: PartNode): void {
     const boundary = boundaryOf(node.header);
-    if (boundary === undefined && !isOpenMessage(node.header)) this.#capture.begin(node);
-    else if (this.#tree.isTooDeep()) this.#tree.flattened = true;
+    if (boundary === undefined && !isOpenMessage(node.header)) {
+      this.#capture.begin(node);
+      this.#decoded.begin(node);
+    } else if (this.#tree.isTooDeep()) this.#tree.flattened = true;
     else if (!this.#tree.hasRoom() || (boundary?.length ?? 0) > LIMITS.boundary) this.#flatten();
     else if (boundary === undefined) this.#begin(node.bodyStart);
     else this.#tree.watch(boundary);
@@ -250,6 +255,7 @@ export class MessageIndexer {
       this.#kept += bytes.toString('latin1', from, from + LIMITS.header + 1);
     }
     this.#capture.keep(bytes, this.#offset);
+    this.#decoded.keep(bytes, this.#offset);
     this.#lastByte = bytes[bytes.length - 1] ?? 0;
     this.#offset += bytes.length;
   }

@@ -23,3 +23,6 @@ export const LIMITS = {
   /** Message ids kept for threading, own one included. */
   refs: 50,
 } as const;
+
+/** Longest line that can be a delimiter: dashes, boundary, dashes, and the padding of RFC 2046 5.1.1. */
+export const DELIMITER_MAX = LIMITS.boundary + 100;

@@ -6,6 +6,11 @@ import { LIMITS } from './limits.ts';
  * id are undone and quotes of the left side dropped, so that two spellings of one id compare as equal. RFC 5256 2.2.
  */
 export function messageIds(value: string): string[] {
+  return writtenIds(value).map((id) => (id.startsWith('"') ? id.replace(/["\\]/g, '') : id));
+}
+
+/** The same with their quotes, as a reply has to name them. */
+export function writtenIds(value: string): string[] {
   const ids: string[] = [];
   for (let open = value.indexOf('<'); open >= 0;) {
     const close = value.indexOf('>', open);
@@ -13,7 +18,7 @@ export function messageIds(value: string): string[] {
     // "<a@b <c@d>": the inner one is the id.
     const start = value.lastIndexOf('<', close) + 1;
     const id = value.slice(start, close).replace(/\s/g, '');
-    if (id !== '') ids.push(id.startsWith('"') ? id.replace(/["\\]/g, '') : id);
+    if (id !== '') ids.push(id);
     open = value.indexOf('<', close);
   }
   return ids;

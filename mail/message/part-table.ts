@@ -33,6 +33,7 @@ function toPart(node: PartNode, path: string): Part {
     headerOffset: node.headerStart,
     bodyOffset: node.bodyStart,
     bodyLength: node.bodyEnd - node.bodyStart,
+    decodedLength: node.decodedLength ?? node.bodyEnd - node.bodyStart,
     lines: node.lines,
     disposition: header.disposition?.value ?? '',
     filename: filename(node),

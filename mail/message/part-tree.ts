@@ -13,6 +13,8 @@ export interface PartNode {
   /** While the part is open: line ends seen before its body. Afterwards: line ends in it. */
   lines: number;
   header: PartHeader;
+  /** Octets of the body without its transfer encoding, where it has one and they were counted. */
+  decodedLength: number | undefined;
   /** ENVELOPE of the message that this is the root of; '' elsewhere. */
   envelope: string;
 }
@@ -58,6 +60,7 @@ export class PartTree {
       bodyEnd: headerStart,
       lines: 0,
       header: UNREAD,
+      decodedLength: undefined,
       envelope: '',
     };
     parent?.children.push(node);

@@ -19,6 +19,8 @@ export interface Part {
   /** Where the header with its empty line ends. */
   bodyOffset: number;
   bodyLength: number;
+  /** Octets of the body without its transfer encoding. */
+  decodedLength: number;
   /** Line feeds in the body. */
   lines: number;
   /** 'attachment', 'inline', another word in lower case, or ''. */
@@ -29,9 +31,12 @@ export interface Part {
   contentId: string;
 }
 
-type Row = [string, string, string, string, string, number, number, number, number, string, string, string];
+type Row = [string, string, string, string, string, number, number, number, number, string, string, string, number?];
 
-/** The JSON that is stored: one array a part in pre-order, columns in the order of {@link Part}. */
+/**
+ * The JSON that is stored: one array a part in pre-order, columns in the order of {@link Part}, but for the decoded
+ * length: it came last, and is left out where it is the length of the body.
+ */
 export function packParts(parts: readonly Part[]): string {
   return JSON.stringify(parts.map(toRow));
 }
@@ -50,6 +55,7 @@ function toRow(part: Part): Row {
     part.disposition,
     part.filename,
     part.contentId,
+    ...(part.decodedLength === part.bodyLength ? ([] as const) : ([part.decodedLength] as const)),
   ];
 }
 
@@ -63,7 +69,7 @@ export function unpackParts(json: string): Part[] {
   return (JSON.parse(json) as Row[]).map((row) => {
     const [path, type, subtype, charset, encoding, headerOffset, bodyOffset, bodyLength, lines, disposition, ...rest] =
       row;
-    const [filename, contentId] = rest;
+    const [filename, contentId, decodedLength] = rest;
     return {
       path,
       type,
@@ -73,10 +79,16 @@ export function unpackParts(json: string): Part[] {
       headerOffset,
       bodyOffset,
       bodyLength,
+      decodedLength: decodedLength ?? uncounted(encoding, bodyLength, lines),
       lines,
       disposition,
       filename,
       contentId,
     };
   });
+}
+
+/** Rows of before lengths were counted: exact without an encoding, else within two octets of well-formed base64. */
+function uncounted(encoding: string, bodyLength: number, lines: number): number {
+  return encoding === 'base64' ? Math.max(0, Math.floor(((bodyLength - 2 * lines) * 3) / 4)) : bodyLength;
 }

@@ -18,6 +18,7 @@ export function rewriteSubmittedHeader(header: Uint8Array, add: { date?: string;
     add.date !== undefined && !names.has('date') ? `Date: ${add.date}\r\n` : '',
     add.messageId !== undefined && !names.has('message-id') ? `Message-ID: ${add.messageId}\r\n` : '',
   ].join('');
+  if (added === '' && kept.length === fields.length) return header;
   const last = kept.at(-1);
   // A header that ends in the middle of a line must not run into what is added.
   const joint = added !== '' && last !== undefined && last.at(-1) !== 10 ? '\r\n' : '';

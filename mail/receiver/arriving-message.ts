@@ -1,12 +1,15 @@
 import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
-import type { Authentication } from '../auth/authentication.ts';
+import type { Authentication, Dmarc } from '../auth/authentication.ts';
+import { claimedDomains } from '../delivery/claimed-domains.ts';
 import { type Accepted, deliver } from '../delivery/deliver.ts';
 import { type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
 import { addressKey, formatAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { MessageIndexer } from '../message/indexer.ts';
 import type { MailStore } from '../store/store.ts';
 import { type CrossingBlob, IncomingMessage, type Planned } from './incoming-message.ts';
-import type { MessageSink, Refusal } from './needs.ts';
+import type { IntakeDesk } from './intake-desk.ts';
+import type { Envelope, MessageSink, Refusal } from './needs.ts';
 import { refuse } from './refusal.ts';
 
 const CHUNK = 64 * 1024;
@@ -14,8 +17,12 @@ const CHUNK = 64 * 1024;
 const MOST_PLANS = 5;
 
 /** From the world, to mailboxes of this box, and on from there. */
-export class ArrivingMessage extends IncomingMessage implements MessageSink {
+export class ArrivingMessage extends IncomingMessage<MessageIndex> implements MessageSink {
   #authentication: Authentication | undefined;
+
+  constructor(intake: IntakeDesk, envelope: Envelope) {
+    super(intake, envelope, new MessageIndexer());
+  }
 
   write(chunk: Buffer): Promise<void> | undefined {
     return this.keep(chunk);
@@ -73,11 +80,31 @@ export class ArrivingMessage extends IncomingMessage implements MessageSink {
    * would make a mailbox depend on the name servers of everybody who writes to it.
    */
   async #provenPlan(blob: CrossingBlob): Promise<Planned | Refusal> {
-    const { authenticate, hostname: authserv } = this.intake.options;
+    const { hostname: authserv } = this.intake.options;
     const plan = await this.plan({});
-    if ('code' in plan || authenticate === null || !plan.onward.some(({ source }) => source !== undefined)) return plan;
+    if ('code' in plan) return plan;
+    const claimed = await this.#claimed(plan);
+    const goesOn = plan.onward.some(({ source }) => source !== undefined);
+    const authentication = goesOn || claimed.length > 0 ? await this.#knownAuthor(blob) : undefined;
+    const refusal = unproven(claimed, authentication?.dmarc);
+    if (refusal !== undefined) return refusal;
+    return goesOn && authentication !== undefined ? this.plan({ proof: { authserv, authentication } }) : plan;
+  }
+
+  /** Domains of this box in whose name a report would go back to somebody elsewhere. */
+  async #claimed({ onward }: Planned): Promise<string[]> {
+    const { store, hostname } = this.intake.options;
+    // What is no forward is a report that goes back.
+    if (onward.every(({ source }) => source !== undefined)) return [];
+    return claimedDomains(store, hostname, this.fields());
+  }
+
+  /** Undefined where nobody is asked. */
+  async #knownAuthor(blob: CrossingBlob): Promise<Authentication | undefined> {
+    const { authenticate } = this.intake.options;
+    if (authenticate === null) return undefined;
     this.#authentication ??= await this.#authenticate(blob, authenticate);
-    return this.plan({ proof: { authserv, authentication: this.#authentication } });
+    return this.#authentication;
   }
 
   async #authenticate(
@@ -125,4 +152,21 @@ async function* octetsOf({ files }: MailStore, { data, file }: CrossingBlob): As
   if (data !== null) yield Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (file === null) return;
   for (let at = 0; at < file.size; at += CHUNK) yield await files.read(file.file, at, Math.min(CHUNK, file.size - at));
+}
+
+/**
+ * Who sends a report back through us wrote it: our address and the name that we greet with would vouch for an author of
+ * ours to the servers elsewhere, and nobody has shown to be that author.
+ */
+function unproven(claimed: readonly string[], dmarc: Dmarc | undefined): Refusal | undefined {
+  const [domain] = claimed.filter((one) => dmarc?.result !== 'pass' || dmarc.domain !== one);
+  if (domain === undefined) return undefined;
+  if (dmarc?.result === 'temperror') {
+    return refuse(
+      451,
+      '4.7.0',
+      `It names an author at ${domain}, which could not be checked at the moment; try again later`,
+    );
+  }
+  return refuse(550, '5.7.1', `It names an author at ${domain} and cannot show it: a report names who reports`);
 }

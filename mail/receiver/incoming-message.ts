@@ -2,8 +2,8 @@ import { type Accepted, type Delivery, deliveryTrace } from '../delivery/deliver
 import { type ForwardedMail, type Kept, planForwards, returned } from '../delivery/forward.ts';
 import { routeOutward } from '../delivery/route.ts';
 import { type Address, formatAddress } from '../message/address.ts';
-import type { MessageIndex } from '../message/index-types.ts';
-import { MessageIndexer } from '../message/indexer.ts';
+import type { Field } from '../message/header.ts';
+import type { MessageFacts } from '../message/index-types.ts';
 import { REPORT_MAX } from '../message/report.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
@@ -22,17 +22,24 @@ export type Planned = Pick<Accepted, 'deliveries' | 'onward'> & { kept: readonly
 /** The octets as they cross to the writer: in the message itself, or the name of their file. */
 export type CrossingBlob = { data: Uint8Array | null; file: { file: string; size: number } | null };
 
+/** Learns what is to be known of a message while its octets go by. */
+interface Indexer<Index> {
+  push(chunk: Uint8Array): void;
+  end(): Index;
+}
+
 /** What both kinds of message share: bytes go to the blob and through the index at once. */
-export abstract class IncomingMessage {
+export abstract class IncomingMessage<Index extends MessageFacts> {
   protected readonly intake: IntakeDesk;
   protected readonly envelope: Envelope;
   readonly #writer: BlobWriter;
-  readonly #indexer = new MessageIndexer();
+  readonly #indexer: Indexer<Index>;
   /** Kept where somebody's mail goes on. */
   readonly #head: HeaderBlock | undefined;
   #noRoom: StoreBusy | undefined;
 
-  constructor(intake: IntakeDesk, envelope: Envelope) {
+  constructor(intake: IntakeDesk, envelope: Envelope, indexer: Indexer<Index>) {
+    this.#indexer = indexer;
     this.intake = intake;
     this.envelope = envelope;
     this.#head = envelope.recipients.some(({ route: where }) => goesOn(where)) ? new HeaderBlock() : undefined;
@@ -58,7 +65,7 @@ export abstract class IncomingMessage {
 
   /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
   protected async commit(
-    write: (blob: CrossingBlob, index: MessageIndex) => Refusal | Promise<Refusal | undefined>,
+    write: (blob: CrossingBlob, index: Index) => Refusal | Promise<Refusal | undefined>,
   ): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
     const index = this.#indexer.end();
@@ -89,6 +96,11 @@ export abstract class IncomingMessage {
       this.abort();
       throw error;
     }
+  }
+
+  /** Of the header; none where nobody's mail goes on. */
+  protected fields(): Field[] {
+    return this.#head?.fields() ?? [];
   }
 
   /** How the message begins, for what looks at more than its index. */

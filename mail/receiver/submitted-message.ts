@@ -1,11 +1,12 @@
-import { ownReport } from '../delivery/own-report.ts';
 import { allowAll } from '../delivery/policy.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { type Outgoing, type Submission, submit, type Submitted } from '../delivery/submit.ts';
+import { reportOfSuccess } from '../delivery/success-report.ts';
 import type { Login } from '../login/types.ts';
 import { formatAddress } from '../message/address.ts';
-import { successReport } from '../message/bounce.ts';
-import type { MessageIndex } from '../message/index-types.ts';
+import { FactsReader } from '../message/facts.ts';
+import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
+import { MessageIndexer } from '../message/indexer.ts';
 import { pausedText } from './answer.ts';
 import { type CrossingBlob, IncomingMessage, isForwarded, type Planned } from './incoming-message.ts';
 import type { IntakeDesk } from './intake-desk.ts';
@@ -15,12 +16,13 @@ import { refuse } from './refusal.ts';
 import { traceId } from './trace-id.ts';
 
 /** From somebody who logged in, to anybody. */
-export class SubmittedMessage extends IncomingMessage implements MessageSink {
+export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageIndex> implements MessageSink {
   readonly #login: Login;
   readonly #header: SubmissionHeader;
 
   constructor(intake: IntakeDesk, envelope: Envelope, login: Login) {
-    super(intake, envelope);
+    const passes = envelope.recipients.every(({ route: where }) => where.kind === 'elsewhere');
+    super(intake, envelope, passes ? new FactsReader() : new MessageIndexer());
     this.#login = login;
     this.#header = new SubmissionHeader({
       now: intake.options.clock(),
@@ -56,7 +58,7 @@ export class SubmittedMessage extends IncomingMessage implements MessageSink {
     return plan;
   }
 
-  async #submit(plan: Planned, blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
+  async #submit(plan: Planned, blob: CrossingBlob, index: MessageFacts): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
     const { store, hold, policy = allowAll } = this.intake.options;
     const { account } = this.#login;
@@ -87,7 +89,8 @@ export class SubmittedMessage extends IncomingMessage implements MessageSink {
         ...new Set(recipients.filter((to) => to.route.kind !== 'elsewhere').map((to) => formatAddress(to.address))),
       ],
       onward: plan.onward,
-      elsewhere: elsewhere(recipients),
+      elsewhere: rowsFor(recipients.filter(({ route: where }) => where.kind === 'elsewhere')),
+      wishes: rowsFor(recipients.filter(({ route: where }) => isOurs(where))),
       hold,
       index,
       ...blob,
@@ -96,29 +99,22 @@ export class SubmittedMessage extends IncomingMessage implements MessageSink {
     if (report !== undefined) mail.report = report;
     const done = await store.write(submit, mail);
     if (done.kind === 'taken' && done.queued) this.intake.options.queued();
-    this.countForwards(plan);
+    if (done.kind === 'taken') this.countForwards(plan);
     return refusalOf(done);
   }
 
-  /** To who asked to be told of success; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
-  async #report(blob: CrossingBlob, index: MessageIndex): Promise<Outgoing | undefined> {
-    const { sender: to, recipients, envid } = this.envelope;
+  async #report(blob: CrossingBlob, index: MessageFacts): Promise<Outgoing | undefined> {
+    const { sender: to, recipients, envid = '' } = this.envelope;
     const about = recipients.filter(({ dsn, route: where }) => dsn.notify?.includes('SUCCESS') && isOurs(where));
     if (to === undefined || about.length === 0) return undefined;
     const { store, hold, hostname, clock } = this.intake.options;
-    const bytes = successReport({
-      hostname,
-      to,
-      now: clock(),
-      ...(envid !== undefined && { envelopeId: envid }),
-      originalHeader: (await this.firstOctets(blob)).subarray(0, index.headerLength),
-      recipients: about.map(({ address, dsn, route: where }) => ({
-        address,
-        expanded: isForwarded(where),
-        ...(dsn.orcpt !== undefined && { originalRecipient: dsn.orcpt }),
-      })),
-    });
-    return ownReport(store, { to, bytes, trace: traceId(), hold });
+    const reached = about.map(({ address, dsn, route: where }) => ({
+      address,
+      expanded: isForwarded(where),
+      orcpt: dsn.orcpt ?? '',
+    }));
+    const header = (await this.firstOctets(blob)).subarray(0, wholeIndex(index).headerLength);
+    return reportOfSuccess(store, { to, envid, header, reached, hostname, now: clock(), trace: traceId(), hold });
   }
 }
 
@@ -145,19 +141,17 @@ function refusalOf(done: Submitted): Refusal | undefined {
   }
 }
 
-function elsewhere(recipients: readonly Recipient[]): Submission['elsewhere'] {
+function rowsFor(recipients: readonly Recipient[]): Submission['elsewhere'] {
   const rows = new Map(
-    recipients
-      .filter((to) => to.route.kind === 'elsewhere')
-      .map((to) => [
-        formatAddress(to.address), // not without its case: what that means is for its own server to say, RFC 5321 2.4
-        {
-          recipient: formatAddress(to.address),
-          domain: to.address.domain,
-          notify: to.dsn.notify?.join(',') ?? '',
-          orcpt: to.dsn.orcpt ?? '',
-        },
-      ]),
+    recipients.map((to) => [
+      formatAddress(to.address), // not without its case: what that means is for its own server to say, RFC 5321 2.4
+      {
+        recipient: formatAddress(to.address),
+        domain: to.address.domain,
+        notify: to.dsn.notify?.join(',') ?? '',
+        orcpt: to.dsn.orcpt ?? '',
+      },
+    ]),
   );
   return [...rows.values()];
 }

@@ -50,6 +50,8 @@ export interface QueueItem {
    * signs, never an unchecked From: a forwarded message must not be vouched for in the name of its forged author.
    */
   signAs?: readonly string[];
+  /** Whose domains of ours among these were when it was taken, by their names: the keys of others are not for it. */
+  signers?: Readonly<Record<string, number>>;
   /** What an ARC seal on it says of the chain before; none is put on without it. RFC 8617 5.1. */
   arc?: ChainStatus;
 }

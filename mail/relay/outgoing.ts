@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { bodyHasher } from '../auth/dkim-body.ts';
 import { sealHeaders } from '../auth/arc-seal.ts';
 import type { ChainStatus } from '../auth/authentication.ts';
@@ -144,5 +145,5 @@ class Scan {
 }
 
 function has8Bit(octets: Buffer): boolean {
-  return /[\x80-\xff]/.test(octets.toString('latin1'));
+  return !isAscii(octets);
 }

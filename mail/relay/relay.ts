@@ -15,8 +15,11 @@ import { Worker } from './worker.ts';
 export interface RelayOptions {
   queue: Queue;
   resolver: Resolver;
-  /** Keys that sign in the name of a domain; none for a domain that is not signed for. Rejecting means "later". */
-  keys(domain: string): Promise<readonly SigningKey[]>;
+  /**
+   * Keys that sign in the name of a domain; none for a domain that is not signed for. With a tenant only where the domain
+   * is still that one's. Rejecting means "later".
+   */
+  keys(domain: string, tenant: number | undefined): Promise<readonly SigningKey[]>;
   /** The envelope sender on the wire of one row; without it that of its message. Rejecting leaves that too. */
   returnPath?(item: QueueItem): Promise<Address | undefined>;
   /** Our name in EHLO and in reports; its keys sign what has the null reverse-path. */
@@ -86,7 +89,7 @@ export function startRelay(options: RelayOptions): Relay {
     log,
     meter,
   });
-  const keys = (domain: string): Promise<readonly SigningKey[]> => options.keys(domain);
+  const keys: RelayOptions['keys'] = (domain, tenant) => options.keys(domain, tenant);
   const returnPath = async (item: QueueItem): Promise<Address | undefined> =>
     options.returnPath === undefined ? item.sender : options.returnPath(item);
   const sender = new Sender({ queue, connector, smarthosts, keys, returnPath, hostname, clock, random, log });

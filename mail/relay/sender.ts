@@ -20,7 +20,7 @@ export interface SenderOptions {
   connector: Connector;
   smarthosts: Smarthosts;
   /** Keys that sign for a domain; none for a domain that is not signed for. Rejecting means "later". */
-  keys(domain: string): Promise<readonly SigningKey[]>;
+  keys(domain: string, tenant: number | undefined): Promise<readonly SigningKey[]>;
   /** The envelope sender on the wire of one row. Rejecting leaves that of its message. */
   returnPath(item: QueueItem): Promise<Address | undefined>;
   hostname: string;
@@ -232,7 +232,9 @@ export class Sender {
 
   async #prepare(item: QueueItem, domains: readonly string[]): Promise<Prepared> {
     const { queue, clock } = this.#options;
-    const found = (await Promise.all(domains.map((domain) => this.#options.keys(domain)))).flat();
+    const found = (
+      await Promise.all(domains.map((domain) => this.#options.keys(domain, item.signers?.[domain])))
+    ).flat();
     return prepare(() => queue.content(item.message), found, item.smtputf8, clock.now(), item.arc);
   }
 }

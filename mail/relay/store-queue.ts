@@ -8,7 +8,15 @@ import { ownReport } from '../delivery/own-report.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
-import { type AttemptEnd, beginAttempts, endAttempt, markDelayTold, UNSIGNED } from '../store/queue.ts';
+import {
+  type AttemptEnd,
+  beginAttempts,
+  DELAY_TOLD,
+  END_TOLD,
+  endAttempt,
+  markTold,
+  UNSIGNED,
+} from '../store/queue.ts';
 import { type OutboundRoute, outboundRoutes } from '../store/outbound-route.ts';
 import { type DueRow, dueRows, nextDue } from '../store/queue-look.ts';
 import type { MailStore } from '../store/store.ts';
@@ -35,20 +43,28 @@ export const finishAttempts = command(
     input: { ends: readonly AttemptEnd[]; bounces: readonly PreparedBounce[]; fallbacks: readonly Fallback[] },
     stamp,
   ): Promise<void> => {
+    const ended = new Set(input.ends.map((end) => end.id));
     for (const { about, kind, outgoing } of input.bounces) {
-      // Rows may be gone or told of: cancelled meanwhile, or this is the second run of the same result.
+      // Rows may be gone or told of: cancelled meanwhile, this is the second run of the same result, or another slice
+      // had the first of them.
       const row = await tx.get<{ trace: string; tenant: number; account_id: number | null; delay_told: number }>(
         `SELECT s.trace, s.tenant, s.account_id, q.delay_told FROM queue q JOIN submission s ON s.id = q.submission_id
-         WHERE q.id IN (SELECT value FROM json_each(?)) ORDER BY q.id LIMIT 1`,
-        JSON.stringify(about.filter((id) => input.ends.some((end) => end.id === id))),
+         WHERE q.id IN (SELECT value FROM json_each(?)) ORDER BY q.delay_told, q.id LIMIT 1`,
+        JSON.stringify(about.filter((id) => ended.has(id))),
       );
-      if (row === undefined || (kind === 'delay' && row.delay_told === 1)) continue;
+      if (row === undefined || row.delay_told >= (kind === 'delay' ? DELAY_TOLD : END_TOLD)) continue;
       const to = outgoing.here[0]?.to ?? outgoing.elsewhere[0]?.recipient;
       if (to !== undefined) await send(tx, outgoing, stamp);
       const detail =
         to === undefined ? { kind, because: 'its sender is not here any more' } : { kind, to, as: outgoing.trace };
       await note(tx, row.trace, 'bounced', row.account_id, detail, stamp, { tenant: row.tenant });
-      if (kind === 'delay') await markDelayTold(tx, about);
+      if (kind === 'delay') await markTold(tx, about, DELAY_TOLD);
+      else
+        await markTold(
+          tx,
+          about.filter((id) => !ended.has(id)),
+          END_TOLD,
+        );
     }
     for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
     for (const end of input.ends) {
@@ -102,11 +118,20 @@ const fallbackRows = query(
     ),
 );
 
+interface SubmissionBlob extends Record<string, number | string | Uint8Array | null> {
+  blob: number;
+  size: number;
+  prefix: string;
+  /** All of it where that is one chunk; null: it is to be read apart. */
+  data: Uint8Array | null;
+}
+
 export const submissionBlob = query(
   'submission-blob',
-  (rx, input: { id: number }): Promise<{ blob: number; size: number; prefix: string } | undefined> =>
-    rx.get(
-      'SELECT s.blob_id AS blob, b.size, s.prefix FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.id = ?',
+  (rx, input: { id: number }): Promise<SubmissionBlob | undefined> =>
+    rx.get<SubmissionBlob>(
+      `SELECT s.blob_id AS blob, b.size, s.prefix, CASE WHEN b.file IS NULL AND b.size <= ${CHUNK} THEN b.data END AS data
+       FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.id = ?`,
       input.id,
     ),
 );
@@ -152,17 +177,18 @@ export class StoreQueue implements Queue {
   }
 
   async finish(results: readonly AttemptResult[], bounces: readonly BounceMessage[]): Promise<void> {
-    const prepared = await Promise.all(bounces.map((bounce) => this.#prepare(bounce)));
-    for (let i = 0; i === 0 || i < results.length; i += TOGETHER) {
+    let out = false;
+    for (let i = 0; i < results.length; i += TOGETHER) {
       const ends = results.slice(i, i + TOGETHER);
       const ids = new Set(ends.map((end) => end.id));
-      // A bounce goes with the slice that ends the first row it speaks of.
-      const mine = prepared.filter(
-        ({ about }) => about[0] !== undefined && (ids.has(about[0]) || results.length === 0),
-      );
-      await this.#options.store.write(finishAttempts, { ...(await this.#fallbacks(ends)), bounces: mine });
+      // With each slice that ends a row of its own: those of one may all have been cancelled. The first sends it. Made
+      // ready anew for each, as octets that crossed to the writer are its own.
+      const mine = bounces.filter(({ about }) => about.some((id) => ids.has(id)));
+      const prepared = await Promise.all(mine.map((bounce) => this.#prepare(bounce)));
+      await this.#options.store.write(finishAttempts, { ...(await this.#fallbacks(ends)), bounces: prepared });
+      out ||= prepared.some(({ outgoing }) => outgoing.elsewhere.length > 0);
     }
-    if (prepared.some(({ outgoing }) => outgoing.elsewhere.length > 0)) this.changed();
+    if (out) this.changed();
   }
 
   async *content(message: number): AsyncIterable<Buffer> {
@@ -174,7 +200,8 @@ export class StoreQueue implements Queue {
     yield* authserv === undefined ? octets : withoutResultsOf(authserv, octets);
   }
 
-  async *#octets({ blob, size }: { blob: number; size: number }): AsyncIterable<Buffer> {
+  async *#octets({ blob, size, data }: SubmissionBlob): AsyncIterable<Buffer> {
+    if (data !== null) return yield Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     for (let at = 0; at < size; at += CHUNK) {
       yield await this.#options.store.blob(blob, at, Math.min(CHUNK, size - at));
     }
@@ -251,7 +278,8 @@ function toItem(row: DueRow, routes: readonly OutboundRoute[], box: 'always' | '
     ret: row.ret,
     requireTls: row.require_tls === 1,
     size: row.size,
-    delayTold: row.delay_told === 1,
+    signers: JSON.parse(row.signers) as Record<string, number>,
+    delayTold: row.delay_told >= DELAY_TOLD,
     ...(isStatus(row.arc) && { arc: row.arc }),
     ...(row.sign_as !== '' && { signAs: row.sign_as === UNSIGNED ? [] : row.sign_as.split(' ') }),
   };

@@ -46,8 +46,10 @@ export class DotStuffer {
     const stuffed: number[] = [];
     let state = this.#state;
     for (let at = 0; at < chunk.length; at += 1) {
+      // Nearly all octets are text in the middle of a line.
+      if (state === TEXT) while (at < chunk.length && chunk[at]! > CR) at += 1;
+      if (at === chunk.length) break;
       const octet = chunk[at]!;
-      if (octet > CR && state === TEXT) continue;
       if (state === AFTER_CR && octet !== LF) this.#refused ??= 'bare-cr';
       if (octet === LF) {
         if (state !== AFTER_CR) this.#refused ??= 'bare-lf';

@@ -82,9 +82,13 @@ async function removeRest(tx: Write, account: number): Promise<boolean> {
 }
 
 const REST = [
+  `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM msgid WHERE (account_id, h, subj_h) IN (SELECT account_id, h, subj_h FROM msgid WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
+     FROM tombstone WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM type_state WHERE (account_id, type) IN (SELECT account_id, type FROM type_state WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM mailbox WHERE id IN (SELECT id FROM mailbox WHERE account_id = ? LIMIT ?)`,
 ];

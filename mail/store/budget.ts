@@ -1,5 +1,5 @@
 import type { OverAllowance } from './allowance.ts';
-import type { Read, Stamp, Write } from './engine/types.ts';
+import { command, type Read, type Stamp, type Write } from './engine/types.ts';
 
 /** How much somebody may send; each part counts for itself, what is left out is no limit. */
 export interface Budget {
@@ -81,6 +81,25 @@ async function count(
     fresh,
   );
 }
+
+/** Rows of one slice. */
+const SLICE = 200;
+
+/** Forgets a slice of what no budget asks about any more: rates whose time has come, and days that are over. */
+export const forgetSpent = command('forget-spent', async (tx, _input: undefined, { now }): Promise<boolean> => {
+  const rates = await tx.run(
+    'DELETE FROM budget_rate WHERE subject IN (SELECT subject FROM budget_rate WHERE due_at <= ? LIMIT ?)',
+    now,
+    SLICE,
+  );
+  const used = await tx.run(
+    `DELETE FROM budget_use WHERE (subject, stretch) IN
+       (SELECT subject, stretch FROM budget_use WHERE stretch <= ? LIMIT ?)`,
+    now - DAY_MS - STRETCH_MS,
+    SLICE,
+  );
+  return rates.changes === SLICE || used.changes === SLICE;
+});
 
 /** The generic cell rate algorithm: a message that comes before it is due uses up the burst. */
 async function overRate(rx: Read, { subject, told, rate }: Budget, now: number): Promise<OverAllowance | undefined> {

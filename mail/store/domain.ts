@@ -126,8 +126,18 @@ export const receives = query('receives', async (rx, input: { name: string }): P
   return (await rx.get(found, input.name)) !== undefined;
 });
 
+/** Which of these names are domains that somebody proved here. */
+export const hostedAmong = query('hosted-among', async (rx, input: { names: readonly string[] }): Promise<string[]> => {
+  const rows = await rx.all<{ name: string }>(
+    'SELECT name FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?))',
+    JSON.stringify(input.names),
+  );
+  return rows.map((row) => row.name);
+});
+
 export interface DkimKeyRow {
   domain: number;
+  tenant: number;
   selector: string;
   algorithm: string;
   sealed: Uint8Array;
@@ -138,17 +148,19 @@ export interface DkimKeyRow {
 export const dkimKeys = query('dkim-keys', async (rx, input: { name: string }): Promise<DkimKeyRow[]> => {
   const rows = await rx.all<{
     domain_id: number;
+    tenant: number;
     selector: string;
     algorithm: string;
     private: Uint8Array;
     public: string;
   }>(
-    `SELECT k.domain_id, k.selector, k.algorithm, k.private, k.public FROM dkim_key k JOIN domain d ON d.id = k.domain_id
+    `SELECT k.domain_id, d.tenant, k.selector, k.algorithm, k.private, k.public FROM dkim_key k JOIN domain d ON d.id = k.domain_id
      WHERE d.name = ? AND d.state = 1 AND k.state = 1 ORDER BY k.algorithm DESC`,
     input.name,
   );
   return rows.map((row) => ({
     domain: row.domain_id,
+    tenant: row.tenant,
     selector: row.selector,
     algorithm: row.algorithm,
     sealed: row.private,

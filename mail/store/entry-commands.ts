@@ -1,6 +1,6 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import { addBlob, type NewBlob } from './blob.ts';
-import { command, type Write } from './engine/types.ts';
+import { command, type Read, type Write } from './engine/types.ts';
 import {
   applyFlags,
   DELETED,
@@ -19,9 +19,12 @@ import {
   entriesOf,
   type EntryRow,
   isDeleted,
+  placeEntry,
   recount,
   removeEntries,
+  takeEntries,
 } from './message.ts';
+import { lookAtThreads, settleThreads } from './shown.ts';
 
 /** The most rows that one of these commands takes; callers cut longer work into slices. */
 export const SLICE = 200;
@@ -57,9 +60,12 @@ export const storeFlags = command(
     if (changes.length === 0) return { kind: 'done', modseq: null, modified };
     if (how === 'add' && changes.some(({ now }) => tooMany(now.kw))) return { kind: 'too-many-keywords' };
     const modseq = await tx.nextModseq(account);
+    const before = await lookAtThreads(
+      tx,
+      changes.map(({ row }) => row.thread_id),
+    );
     for (const { row, now } of changes) {
       await writeFlags(tx, mailbox, row.uid, now, modseq);
-      await tx.run('UPDATE email SET modseq = ? WHERE id = ?', modseq, row.email_id);
       await writeThrough(tx, account, mailbox, row, now, modseq);
     }
     await recount(
@@ -68,6 +74,7 @@ export const storeFlags = command(
       modseq,
       changes.flatMap(({ row, now }) => swap(row, row.flags, now.bits)),
     );
+    await settleThreads(tx, before, modseq);
     tx.touched(account, mailbox);
     return { kind: 'done', modseq, modified };
   },
@@ -153,14 +160,21 @@ export const copyEntries = command(
     const rows = await entriesOf(tx, mailbox, input.uids);
     if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
     const modseq = await tx.nextModseq(account);
+    // Looked at before anything moves: what only changes its mailbox was never hidden.
+    const before = await lookAtThreads(
+      tx,
+      rows.map((row) => row.thread_id),
+    );
     // The old entries go first: then a move within one mailbox does not meet itself.
-    if (move && rows.length > 0) await removeEntries(tx, account, mailbox, rows, stamp);
+    if (move && rows.length > 0) await takeEntries(tx, account, mailbox, rows, stamp);
     const uids: number[] = [];
     for (const row of rows) {
       const email = await emailFor(tx, account, to, row, move);
       const flags = { bits: row.flags, kw: kwList(row.kw) };
-      uids.push((await addEntry(tx, to, email, flags, stamp)).uid);
+      const place = email.alone === true ? addEntry : placeEntry;
+      uids.push((await place(tx, to, email, flags, stamp)).uid);
     }
+    await settleThreads(tx, before, modseq);
     return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
   },
 );
@@ -170,7 +184,6 @@ async function emailFor(tx: Write, account: number, to: number, row: EntryRow, m
   const there = await tx.get('SELECT 1 AS there FROM entry WHERE email_id = ? AND mailbox_id = ?', row.email_id, to);
   if (there !== undefined) return cloneEmail(tx, account, row.email_id);
   if (move) await countAgain(tx, account, row);
-  await tx.run('UPDATE email SET modseq = ? WHERE id = ?', await tx.nextModseq(account), row.email_id);
   return { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
 }
 
@@ -226,7 +239,8 @@ export function newBlob(input: { data: Uint8Array | null; file: { file: string; 
   throw new Error('a message without bytes');
 }
 
-async function overQuota(tx: Write, account: number, more: number): Promise<boolean> {
+/** True when the account has no room for this many octets and one message more. */
+export async function overQuota(tx: Read, account: number, more: number): Promise<boolean> {
   const row = await tx.get(
     `SELECT 1 AS over FROM account WHERE id = ? AND (used_bytes + ? > quota_bytes OR used_count >= quota_count)`,
     account,

@@ -1,4 +1,7 @@
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
+import { type EntryRow, takeEntries } from './message.ts';
+import { lookAtThreads, settleThreads } from './shown.ts';
+import { forgetThreadCounts } from './thread-counts.ts';
 
 export type MailboxRole = 'inbox' | 'drafts' | 'sent' | 'junk' | 'trash' | 'archive';
 
@@ -13,9 +16,12 @@ const FIRST_MAILBOXES: readonly [string, MailboxRole][] = [
 ];
 
 const MOST_MAILBOXES = 2_000;
-const DEEPEST = 20;
+/** Levels of a name. */
+export const DEEPEST = 20;
 /** Octets of a whole name: clients could not name what is longer. */
-const LONGEST = 1_000;
+export const LONGEST = 1_000;
+/** Messages of a mailbox that go with it in the same command; more leave in slices. */
+const GO_AT_ONCE = 200;
 
 /** One mailbox as LIST and STATUS see it. */
 export interface MailboxInfo {
@@ -119,12 +125,12 @@ async function idOf(rx: Read, account: number, name: string): Promise<number | u
 }
 
 // With the account, or every mailbox of the box would be looked at for each SELECT.
-async function hasChildren(rx: Read, account: number, id: number): Promise<boolean> {
+export async function hasChildren(rx: Read, account: number, id: number): Promise<boolean> {
   const sql = 'SELECT 1 AS child FROM mailbox WHERE account_id = ? AND parent_id = ? LIMIT 1';
   return (await rx.get(sql, account, id)) !== undefined;
 }
 
-async function addMailbox(
+export async function addMailbox(
   tx: Write,
   account: number,
   parent: number,
@@ -140,15 +146,13 @@ async function addMailbox(
     account,
   );
   const { id } = await tx.run(
-    `INSERT INTO mailbox (account_id, parent_id, name, role, uidvalidity, highestmodseq, created_modseq, modseq)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO mailbox (account_id, parent_id, name, role, uidvalidity, highestmodseq, created_modseq, modseq, threads, threads_unread)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?6, 0, 0)`,
     account,
     parent,
     name,
     role,
     validity?.v ?? 1,
-    modseq,
-    modseq,
     modseq,
   );
   tx.touched(account, id);
@@ -173,7 +177,7 @@ export const createMailbox = command(
   },
 );
 
-async function roomFor(rx: Read, account: number, more: number): Promise<boolean> {
+export async function roomFor(rx: Read, account: number, more: number): Promise<boolean> {
   const count = await rx.get<{ n: number }>(
     'SELECT count(*) AS n FROM mailbox WHERE account_id = ? AND gone_at IS NULL',
     account,
@@ -202,7 +206,7 @@ async function makePath(
   return made;
 }
 
-async function idOfChild(rx: Read, account: number, parent: number, name: string): Promise<number | undefined> {
+export async function idOfChild(rx: Read, account: number, parent: number, name: string): Promise<number | undefined> {
   const row = await rx.get<{ id: number }>(
     'SELECT id FROM mailbox WHERE account_id = ? AND parent_id = ? AND name = ?',
     account,
@@ -224,20 +228,39 @@ export const removeMailbox = command(
     const id = await idOf(tx, input.account, input.name);
     if (id === undefined) return 'missing';
     if (await hasChildren(tx, input.account, id)) return 'has-children';
-    const modseq = await tx.nextModseq(input.account);
-    // A parent that no client can name, and a name that no other has.
-    await tx.run(
-      `UPDATE mailbox SET gone_at = ?, parent_id = -1, name = ?, role = NULL, modseq = ?, highestmodseq = ? WHERE id = ?`,
-      stamp.now,
-      `gone ${id}`,
-      modseq,
-      modseq,
-      id,
-    );
-    tx.touched(input.account, id);
+    await dismissMailbox(tx, input.account, id, stamp);
     return 'removed';
   },
 );
+
+/**
+ * Takes a mailbox away with what is in it. Few messages leave in this command; of many, the mailbox hides them from now
+ * on (`type-state.ts` and `email-changes.ts` know), and they leave in slices afterwards.
+ */
+export async function dismissMailbox(tx: Write, account: number, id: number, stamp: Stamp): Promise<void> {
+  const modseq = await tx.nextModseq(account);
+  const rows = await tx.all<EntryRow>(
+    'SELECT uid, email_id, flags, kw, modseq, received_at, thread_id, size FROM entry WHERE mailbox_id = ? ORDER BY uid LIMIT ?',
+    id,
+    GO_AT_ONCE + 1,
+  );
+  const few = rows.length <= GO_AT_ONCE;
+  const threads = few ? rows.map((row) => row.thread_id) : [];
+  const before = await lookAtThreads(tx, threads);
+  // A parent that no client can name, and a name that no other has.
+  await tx.run(
+    `UPDATE mailbox SET gone_at = ?, parent_id = -1, name = ?, role = NULL, modseq = ?, highestmodseq = ? WHERE id = ?`,
+    stamp.now,
+    `gone ${id}`,
+    modseq,
+    modseq,
+    id,
+  );
+  if (!few) await forgetThreadCounts(tx, account, modseq);
+  else if (rows.length > 0) await takeEntries(tx, account, id, rows, stamp);
+  await settleThreads(tx, before, modseq);
+  tx.touched(account, id);
+}
 
 export type RenameResult = 'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many';
 
@@ -268,7 +291,7 @@ export const renameMailbox = command(
 );
 
 /** How many levels hang below a mailbox, and how many octets they add to its name. */
-async function extentBelow(rx: Read, account: number, id: number): Promise<{ levels: number; octets: number }> {
+export async function extentBelow(rx: Read, account: number, id: number): Promise<{ levels: number; octets: number }> {
   const row = await rx.get<{ levels: number; octets: number }>(
     `WITH RECURSIVE below (id, levels, octets) AS (SELECT ?, 0, 0 UNION ALL
        SELECT m.id, b.levels + 1, b.octets + 1 + length(CAST(m.name AS BLOB)) FROM below b
@@ -287,6 +310,7 @@ export const subscribeMailbox = command(
     if (id === undefined) return 'missing';
     const modseq = await tx.nextModseq(input.account);
     await tx.run('UPDATE mailbox SET subscribed = ?, modseq = ? WHERE id = ?', Number(input.on), modseq, id);
+    tx.touched(input.account);
     return 'done';
   },
 );

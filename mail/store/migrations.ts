@@ -15,6 +15,7 @@ const files = [
   '0011-gate.sql',
   '0012-events.sql',
   '0013-trace.sql',
+  '0014-wishes.sql',
   '0015-jmap.sql',
   '0018-upload.sql',
   '0019-push.sql',

@@ -1,12 +1,15 @@
 import { query, type Read } from './engine/types.ts';
 import type { QueueRow } from './queue.ts';
 
+// `LIMIT ? + 0`: SQLite plans for the value of a bare parameter there, and prepares the statement anew each time that it
+// is bound, which costs more than the look.
+
 /** Senders that one look walks over. */
 const MOST_SENDERS = 50;
 
 // All of a QueueRow, as in queue.ts, and its lane: statements are made of constants of their own file.
 const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
-  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.signers, s.arc, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route, q.lane_id, l.owner, l.tenant`;
 
 /** One look at what is due. */
@@ -69,7 +72,7 @@ function nextSenders(rx: Read, after = Number.MIN_SAFE_INTEGER): Promise<QueuedS
        SELECT min(owner) FROM queue_lane WHERE owner > ?
        UNION ALL
        SELECT (SELECT min(owner) FROM queue_lane WHERE owner > sender.owner) FROM sender WHERE owner IS NOT NULL
-       LIMIT ?)
+       LIMIT ? + 0)
      SELECT owner, (SELECT min(next_at) FROM queue_lane l WHERE l.owner = sender.owner) AS head,
        (SELECT max(next_at) FROM queue_lane l WHERE l.owner = sender.owner) AS tail
      FROM sender WHERE owner IS NOT NULL`,
@@ -99,7 +102,7 @@ async function stretch(
        CROSS JOIN queue q INDEXED BY queue_lane_rows
          ON q.lane_id = l.id AND q.state = 0 AND q.next_at > ? AND q.next_at <= ?
        CROSS JOIN submission s ON s.id = q.submission_id
-     WHERE l.id NOT IN (SELECT value FROM json_each(?)) LIMIT ?`,
+     WHERE l.id NOT IN (SELECT value FROM json_each(?)) LIMIT ? + 0`,
     JSON.stringify(input.senders.map(({ owner }) => owner)),
     input.lane.from,
     input.lane.to,

@@ -1,3 +1,4 @@
+import { noteDeparted } from './departed.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
 import { removeRow } from './queue.ts';
@@ -10,6 +11,8 @@ export interface Steer {
   what: Steering;
   tenant: number | null;
   accounts: readonly number[] | null;
+  /** Tenants whose rows stay as they are. */
+  except?: readonly number[];
   /** Of all, those behind this one. */
   after?: number;
   /** Of all, those for this destination, or of the message with this trace id. */
@@ -19,30 +22,29 @@ export interface Steer {
   route?: { id: number | null; name: string };
 }
 
+export interface Steered {
+  kind: 'changed' | 'none' | 'no-route';
+  changed: number;
+  last: number | undefined;
+}
+
 /** Rows of one commit. */
 const SLICE = 500;
 
 /** Does it to rows that are in the state for it: at most 500, so that 'all' is asked again with `after: last`, if any. */
-export const steerQueue = command(
-  'steer-queue',
-  async (
-    tx,
-    input: Steer,
-    stamp,
-  ): Promise<{ kind: 'changed' | 'none' | 'no-route'; changed: number; last: number | undefined }> => {
-    if (!(await routeIsThere(tx, input))) return { kind: 'no-route', changed: 0, last: undefined };
-    const rows = await chosen(tx, input);
-    for (const row of rows) {
-      const event = EVENTS[input.what];
-      const way = input.route === undefined ? {} : { route: input.route.name };
-      const { trace, tenant, account_id: account, recipient: to } = row;
-      if (event !== undefined) await note(tx, trace, event, account, { to, ...way }, stamp, { tenant });
-      await steerRow(tx, row.id, input, stamp);
-    }
-    const last = input.ids !== 'all' || rows.length < SLICE ? undefined : rows.at(-1)?.id;
-    return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length, last };
-  },
-);
+export const steerQueue = command('steer-queue', async (tx, input: Steer, stamp): Promise<Steered> => {
+  if (!(await routeIsThere(tx, input))) return { kind: 'no-route', changed: 0, last: undefined };
+  const rows = await chosen(tx, input);
+  for (const row of rows) {
+    const event = EVENTS[input.what];
+    const way = input.route === undefined ? {} : { route: input.route.name };
+    const { trace, tenant, account_id: account, recipient: to } = row;
+    if (event !== undefined) await note(tx, trace, event, account, { to, ...way }, stamp, { tenant });
+    await steerRow(tx, row, input, stamp);
+  }
+  const last = input.ids !== 'all' || rows.length < SLICE ? undefined : rows.at(-1)?.id;
+  return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length, last };
+});
 
 /** Held rows can be released, waiting ones tried or held, both cancelled or sent another way. */
 const FROM_STATES = { retry: '[0]', hold: '[0]', release: '[1]', cancel: '[0,1]', reroute: '[0,1]' } as const;
@@ -60,35 +62,40 @@ interface Chosen extends Record<string, string | number | null> {
   recipient: string;
   tenant: number;
   account_id: number | null;
+  attempts: number;
 }
 
 function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
-  const { ids, what, tenant, accounts, after = 0, domain = null, trace = null } = input;
+  const { ids, what, tenant, accounts, except = [], after = 0, domain = null, trace = null } = input;
   const among = accounts === null ? null : JSON.stringify(accounts);
   if (ids !== 'all') {
     return tx.all<Chosen>(
-      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM json_each(?1) i
+      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts FROM json_each(?1) i
          CROSS JOIN queue q ON q.id = i.value CROSS JOIN submission s ON s.id = q.submission_id
        WHERE q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
          AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
-       LIMIT ?5`,
+         AND s.tenant NOT IN (SELECT value FROM json_each(?5))
+       LIMIT ?6`,
       JSON.stringify(ids),
       FROM_STATES[what],
       tenant,
       among,
+      JSON.stringify(except),
       SLICE,
     );
   }
   return tx.all<Chosen>(
-    `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id FROM queue q JOIN submission s ON s.id = q.submission_id
+    `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts FROM queue q JOIN submission s ON s.id = q.submission_id
      WHERE q.id > ?1 AND q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
        AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
-       AND (?5 IS NULL OR q.domain = ?5) AND (?6 IS NULL OR s.trace = ?6)
-     ORDER BY q.id LIMIT ?7`,
+       AND s.tenant NOT IN (SELECT value FROM json_each(?5))
+       AND (?6 IS NULL OR q.domain = ?6) AND (?7 IS NULL OR s.trace = ?7)
+     ORDER BY q.id LIMIT ?8`,
     after,
     FROM_STATES[what],
     tenant,
     among,
+    JSON.stringify(except),
     domain,
     trace,
     SLICE,
@@ -105,9 +112,11 @@ async function routeIsThere(tx: Write, { route, tenant }: Steer): Promise<boolea
   return found !== undefined;
 }
 
-async function steerRow(tx: Write, id: number, { what, route }: Steer, stamp: Stamp): Promise<void> {
+async function steerRow(tx: Write, { id, attempts }: Chosen, { what, route }: Steer, stamp: Stamp): Promise<void> {
   switch (what) {
     case 'cancel':
+      // On the wire at this moment, or taken by a server whose answer was lost: it may have left all the same.
+      if (attempts > 0) await noteDeparted(tx, id, stamp.now);
       return removeRow(tx, id);
     case 'hold':
       await tx.run(`UPDATE queue SET state = 1, held_because = 'held on request' WHERE id = ?`, id);

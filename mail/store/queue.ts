@@ -58,8 +58,9 @@ export const UNSIGNED = '-';
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls, signers)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+       (SELECT json_group_object(name, tenant) FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?))))`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -75,8 +76,14 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     submission.prefix ?? '',
     submission.arc ?? '',
     Number(submission.requireTls ?? false),
+    JSON.stringify(signersOf(submission)),
   );
   return id;
+}
+
+/** Domains whose keys will sign it. The sender was an address when it was taken; what is none has no domain of ours. */
+function signersOf({ signAs, sender }: NewSubmission): readonly string[] {
+  return signAs?.length === 0 ? [sender.slice(sender.lastIndexOf('@') + 1)] : (signAs ?? []);
 }
 
 export async function addRows(
@@ -134,6 +141,8 @@ export interface QueueRow extends Record<string, string | number | null> {
   orcpt: string;
   envid: string;
   sign_as: string;
+  /** JSON object of the names of domains and their tenants. */
+  signers: string;
   arc: string;
   ret: string;
   size: number;
@@ -149,7 +158,7 @@ export interface QueueRow extends Record<string, string | number | null> {
 
 /** Of `queue q` and `submission s`: all of a {@link QueueRow}. */
 const COLUMNS = `q.id, s.trace, q.submission_id, s.blob_id, s.account_id, s.sender, q.recipient, q.domain, q.state,
-  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.arc, s.ret, s.size,
+  q.held_because, q.attempts, q.created_at, q.next_at, s.smtputf8, s.eight_bit, q.notify, q.orcpt, s.envid, s.sign_as, s.signers, s.arc, s.ret, s.size,
   q.delay_told, q.last_at, q.last_status, q.last_text, q.last_tls, s.require_tls, q.route`;
 
 /** Which rows are meant: null is no limit. */
@@ -231,18 +240,42 @@ export const beginAttempts = command(
     const begun: number[] = [];
     for (const { id, nextAt } of input.items) {
       const { changes } = await tx.run(
-        'UPDATE queue SET attempts = attempts + 1, next_at = ?, last_at = ? WHERE id = ? AND state = 0',
+        `UPDATE queue SET attempts = attempts + 1, next_at = ?, last_at = ? WHERE id = ? AND state = 0
+           AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN json_each(s.signers) j WHERE s.id = queue.submission_id
+             AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = j.value))`,
         nextAt,
         stamp.now,
         id,
       );
-      if (changes === 0) continue;
+      if (changes === 0) {
+        await holdStranded(tx, id, stamp);
+        continue;
+      }
       await tx.run('INSERT INTO attempt (queue_id, at) VALUES (?, ?)', id, stamp.now);
       begun.push(id);
     }
     return begun;
   },
 );
+
+/**
+ * A row that could not be begun and still waits: a domain of its author was removed, and may be somebody else's by now,
+ * with the keys that would sign it. A person has to look; when the domain is the tenant's again it can be released.
+ */
+async function holdStranded(tx: Write, id: number, stamp: Stamp): Promise<void> {
+  const row = await tx.get<{ trace: string; tenant: number; account_id: number | null; to: string; domain: string }>(
+    `SELECT s.trace, s.tenant, s.account_id, q.recipient AS "to", j.key AS domain
+     FROM queue q JOIN submission s ON s.id = q.submission_id CROSS JOIN json_each(s.signers) j
+     WHERE q.id = ? AND q.state = 0
+       AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = j.value) LIMIT 1`,
+    id,
+  );
+  if (row === undefined) return;
+  const { trace, tenant, account_id: account, to, domain } = row;
+  const because = `${domain} is not verified here any more for who wrote this; verify it again, then release this`;
+  await tx.run('UPDATE queue SET state = 1, held_because = ? WHERE id = ?', because, id);
+  await note(tx, trace, 'held', account, { to, because }, stamp, { tenant });
+}
 
 /** How an attempt ended for one recipient. */
 export interface AttemptEnd {
@@ -348,6 +381,14 @@ export async function dropSubmission(tx: Write, id: number): Promise<void> {
   if (done !== undefined) await collectBlob(tx, done.blob_id);
 }
 
-export const markDelayTold = async (tx: Write, ids: readonly number[]): Promise<void> => {
-  for (const id of ids) await tx.run('UPDATE queue SET delay_told = 1 WHERE id = ?', id);
+/** What the sender was told of a row, in `delay_told`: that it is late, or how it ended. */
+export const DELAY_TOLD = 1;
+export const END_TOLD = 2;
+
+export const markTold = async (
+  tx: Write,
+  ids: readonly number[],
+  told: typeof DELAY_TOLD | typeof END_TOLD,
+): Promise<void> => {
+  for (const id of ids) await tx.run('UPDATE queue SET delay_told = ? WHERE id = ?', told, id);
 };

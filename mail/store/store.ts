@@ -11,6 +11,7 @@ import { lockDataDir } from './engine/lock.ts';
 import { Reader } from './engine/reader.ts';
 import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
+import { LocalText, TextClient, type TextSearch } from './search/text-client.ts';
 import type { SharedView } from './view.ts';
 import { Views } from './views.ts';
 
@@ -35,6 +36,8 @@ export interface StoreOptions {
 /** Everything that is remembered: the commands and queries of the engine, blob files, and the views that follow them. */
 export class MailStore implements Store, AsyncDisposable {
   readonly files: BlobFiles;
+  /** Words of messages, in a file of its own that can be made again. */
+  readonly text: TextSearch;
   readonly #options: StoreOptions;
   readonly #lock: Disposable;
   readonly #writer: WriterClient | LocalWriter;
@@ -61,6 +64,12 @@ export class MailStore implements Store, AsyncDisposable {
     this.#listeners = listeners;
     this.#scanner = options.engine instanceof URL ? new ReaderClient(options.engine, databasePath(options)) : reader;
     this.files = new BlobFiles(options.dataDir);
+    this.text = openText(options, this.files);
+    // What arrived before the last end may not be indexed yet.
+    listeners.add(() => {
+      if (!this.#full) this.text.committed();
+    });
+    this.text.committed();
     this.#guard = setInterval(() => void this.#look(), GUARD_EVERY_MS);
     this.#guard.unref();
   }
@@ -134,6 +143,7 @@ export class MailStore implements Store, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#guard);
+    await this.text.close();
     if (this.#scanner instanceof ReaderClient) await this.#scanner.close();
     await this.#writer.close();
     this.#reader.close();
@@ -164,6 +174,18 @@ async function startWriter(
   options: Omit<WriterClientOptions, 'thread'>,
 ): Promise<WriterClient | LocalWriter> {
   return engine instanceof URL ? WriterClient.start({ ...options, thread: engine }) : new LocalWriter(options, engine);
+}
+
+/** A full disk, or a full-text file that cannot be used, is no matter of the mail's. */
+function openText(options: StoreOptions, files: BlobFiles): TextSearch {
+  const place = {
+    path: join(options.dataDir, 'mailstead-text.db'),
+    database: databasePath(options),
+    blobs: files.directory,
+  };
+  return options.engine instanceof URL
+    ? new TextClient(options.engine, place, options.log)
+    : new LocalText(place, options.log);
 }
 
 function databasePath(options: StoreOptions): string {

@@ -24,7 +24,8 @@ interface Row extends Record<string, string | number> {
   used_at: number;
 }
 
-const DAY_MS = 24 * 3600_000;
+const HOUR_MS = 3600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** What was not written to for so long is fetched again when it is needed, not before. */
 const KEEP_FRESH_MS = 30 * DAY_MS;
 const SLICE = 200;
@@ -57,9 +58,11 @@ export const keepStsPolicy = command(
   async (tx, { domain, policy }: { domain: string; policy: StsPolicy }, stamp): Promise<void> => {
     const { id, mode, mx, strings, fetchedAt, expiresAt } = policy;
     await tx.run(
-      `INSERT INTO sts_policy (domain, id, mode, mx, strings, fetched_at, expires_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO sts_policy (domain, id, mode, mx, strings, fetched_at, expires_at, refresh_at, used_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (domain) DO UPDATE SET id = excluded.id, mode = excluded.mode, mx = excluded.mx,
-         strings = excluded.strings, fetched_at = excluded.fetched_at, expires_at = excluded.expires_at`,
+         strings = excluded.strings, fetched_at = excluded.fetched_at, expires_at = excluded.expires_at,
+         refresh_at = excluded.refresh_at, failures = 0`,
       domain,
       id,
       mode,
@@ -67,6 +70,8 @@ export const keepStsPolicy = command(
       JSON.stringify(strings),
       fetchedAt,
       expiresAt,
+      // RFC 8461 3.3, 10.2: every day, so that somebody in the way has to be there for long.
+      fetchedAt + DAY_MS,
       stamp.now,
     );
   },
@@ -76,18 +81,40 @@ export const useStsPolicy = command('use-sts-policy', async (tx, input: { domain
   await tx.run('UPDATE sts_policy SET used_at = ? WHERE domain = ?', stamp.now, input.domain);
 });
 
-/** Domains in use whose policy was fetched before `before`, the oldest first. */
+/** A policy could not be fetched again: it is asked for in an hour, two, four ... and at last once a day. */
+export const putOffStsPolicy = command(
+  'put-off-sts-policy',
+  async (tx, input: { domain: string }, stamp): Promise<void> => {
+    await tx.run(
+      `UPDATE sts_policy SET refresh_at = ?1 + min(?2, ?3 << min(failures, 10)), failures = failures + 1 WHERE domain = ?4`,
+      stamp.now,
+      DAY_MS,
+      HOUR_MS,
+      input.domain,
+    );
+  },
+);
+
+/** Domains in use whose policy is to be fetched again; those that failed last come last, however long they are due. */
 export const staleStsPolicies = query(
   'stale-sts-policies',
-  async (rx, input: { before: number; now: number; limit: number }): Promise<string[]> => {
-    const rows = await rx.all<{ domain: string }>(
-      `SELECT domain FROM sts_policy WHERE fetched_at < ? AND expires_at > ? AND used_at > ? ORDER BY fetched_at LIMIT ?`,
-      input.before,
-      input.now,
-      input.now - KEEP_FRESH_MS,
-      input.limit,
+  async (rx, { now, limit }: { now: number; limit: number }): Promise<string[]> => {
+    const used = now - KEEP_FRESH_MS;
+    const fine = await rx.all<{ domain: string }>(
+      `SELECT domain FROM sts_policy WHERE failures = 0 AND refresh_at < ?1 AND expires_at > ?1 AND used_at > ?2
+       ORDER BY refresh_at LIMIT ?3`,
+      now,
+      used,
+      limit,
     );
-    return rows.map((row) => row.domain);
+    const failed = await rx.all<{ domain: string }>(
+      `SELECT domain FROM sts_policy WHERE failures > 0 AND refresh_at < ?1 AND expires_at > ?1 AND used_at > ?2
+       ORDER BY refresh_at LIMIT ?3`,
+      now,
+      used,
+      limit - fine.length,
+    );
+    return [...fine, ...failed].map((row) => row.domain);
   },
 );
 

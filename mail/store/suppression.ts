@@ -6,6 +6,7 @@ export type SuppressionReason = 'hard_bounce' | 'complaint' | 'manual' | 'unsubs
 export interface Suppression {
   /** The address as it is looked up. */
   key: string;
+  /** The wish of the person before all others: who lifts it has to know of it. */
   reason: SuppressionReason;
   /** `reply`, `report`, `link`, or who asked. */
   source: string;
@@ -25,16 +26,16 @@ export function meansGone(status: string): boolean {
 }
 
 /**
- * Puts an address on a tenant's list, where the first reason stays; but a person's wish goes before what a server said,
- * so that it still stands when that is forgiven. With a trace the story of that message says so. Answers whether
- * anything changed.
+ * Puts an address on a tenant's list, where the first reason stays; but a complaint goes before the others, so that who
+ * lifts them knows of it. A wish by a link is written down apart (unsubscription.ts). With a trace the story of that
+ * message says so. Answers whether anything changed.
  */
 export async function suppress(
   tx: Write,
   input: {
     tenant: number;
     key: string;
-    reason: SuppressionReason;
+    reason: Exclude<SuppressionReason, 'unsubscribe'>;
     source: string;
     said?: string;
     trace?: string;
@@ -47,7 +48,7 @@ export async function suppress(
     `INSERT INTO suppression (tenant, key, reason, source, said, trace, at) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (tenant, key) DO UPDATE SET reason = excluded.reason, source = excluded.source, said = excluded.said,
        trace = excluded.trace, at = excluded.at
-     WHERE suppression.reason = 'hard_bounce' AND excluded.reason IN ('complaint', 'unsubscribe')`,
+     WHERE suppression.reason <> 'complaint' AND excluded.reason = 'complaint'`,
     tenant,
     key,
     reason,
@@ -60,21 +61,6 @@ export async function suppress(
   return changes === 1;
 }
 
-/** Takes back what a recipient asked for by a link. Answers whether there was anything to take back. */
-export async function withdraw(
-  tx: Write,
-  { tenant, key, trace }: { tenant: number; key: string; trace: string },
-  stamp: Stamp,
-): Promise<boolean> {
-  const { changes } = await tx.run(
-    `DELETE FROM suppression WHERE tenant = ? AND key = ? AND reason = 'unsubscribe'`,
-    tenant,
-    key,
-  );
-  if (changes === 1) await note(tx, trace, 'resubscribed', null, { to: key }, stamp, { tenant });
-  return changes === 1;
-}
-
 export const addSuppression = command(
   'add-suppression',
   async (tx, input: { tenant: number; key: string; source: string }, stamp): Promise<{ kind: 'added' }> => {
@@ -83,21 +69,28 @@ export const addSuppression = command(
   },
 );
 
+/** Whatever the reason was, the person's own wish included. */
 export const removeSuppression = command(
   'remove-suppression',
   async (tx, input: { tenant: number; key: string }): Promise<{ kind: 'removed' | 'missing' }> => {
-    const { changes } = await tx.run('DELETE FROM suppression WHERE tenant = ? AND key = ?', input.tenant, input.key);
-    return { kind: changes === 1 ? 'removed' : 'missing' };
+    const { tenant, key } = input;
+    const listed = await tx.run('DELETE FROM suppression WHERE tenant = ? AND key = ?', tenant, key);
+    const wished = await tx.run('DELETE FROM unsubscription WHERE tenant = ? AND key = ?', tenant, key);
+    return { kind: listed.changes + wished.changes > 0 ? 'removed' : 'missing' };
   },
 );
 
 type Row = { key: string; reason: SuppressionReason; source: string; said: string; trace: string; at: number };
-const COLUMNS = 'key, reason, source, said, trace, at';
 
 /** Which of these a tenant's programs write to no more. */
 export async function suppressed(rx: Read, tenant: number, keys: readonly string[]): Promise<Suppression[]> {
   return rx.all<Row>(
-    `SELECT ${COLUMNS} FROM suppression WHERE tenant = ? AND key IN (SELECT value FROM json_each(?))`,
+    `WITH asked (key) AS (SELECT value FROM json_each(?2))
+     SELECT key, 'unsubscribe' AS reason, 'link' AS source, '' AS said, trace, at FROM unsubscription
+       WHERE tenant = ?1 AND key IN (SELECT key FROM asked)
+     UNION ALL SELECT key, reason, source, said, trace, at FROM suppression s
+       WHERE tenant = ?1 AND key IN (SELECT key FROM asked)
+       AND NOT EXISTS (SELECT 1 FROM unsubscription u WHERE u.tenant = s.tenant AND u.key = s.key)`,
     tenant,
     JSON.stringify(keys),
   );
@@ -108,7 +101,11 @@ export const listSuppressions = query(
   'list-suppressions',
   (rx, input: { tenant: number; after: string; limit: number }): Promise<Suppression[]> =>
     rx.all<Row>(
-      `SELECT ${COLUMNS} FROM suppression WHERE tenant = ? AND key > ? ORDER BY key LIMIT ?`,
+      `SELECT key, 'unsubscribe' AS reason, 'link' AS source, '' AS said, trace, at FROM unsubscription
+         WHERE tenant = ?1 AND key > ?2
+       UNION ALL SELECT key, reason, source, said, trace, at FROM suppression s WHERE tenant = ?1 AND key > ?2
+         AND NOT EXISTS (SELECT 1 FROM unsubscription u WHERE u.tenant = s.tenant AND u.key = s.key)
+       ORDER BY key LIMIT ?3`,
       input.tenant,
       input.after,
       input.limit,

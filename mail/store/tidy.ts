@@ -1,5 +1,7 @@
-import { command, query, type Write } from './engine/types.ts';
-import { type EntryRow, removeEntries } from './message.ts';
+import { command, query, type Stamp, type Write } from './engine/types.ts';
+import { type EntryRow, takeEntries } from './message.ts';
+import { settleGone } from './shown.ts';
+import { bury } from './type-state.ts';
 
 /** Rows of one slice. */
 const SLICE = 200;
@@ -8,6 +10,8 @@ const SLICE = 200;
 export const KEEP_EXPUNGED_MS = 30 * 24 * 3600_000;
 /** Attempts and journal lines are kept this long. */
 export const KEEP_HISTORY_MS = 90 * 24 * 3600_000;
+/** What was destroyed is told to JMAP clients for this long; who slept longer fetches everything again. */
+export const KEEP_TOMBSTONES_MS = 90 * 24 * 3600_000;
 
 /** Mailboxes that were deleted and still hold messages. */
 export const goneMailboxes = query('gone-mailboxes', (rx): Promise<{ id: number; account_id: number }[]> =>
@@ -23,7 +27,14 @@ export const emptyGoneMailbox = command(
       input.mailbox,
       SLICE,
     );
-    if (rows.length > 0) await removeEntries(tx, input.account, input.mailbox, rows, stamp);
+    if (rows.length > 0) {
+      await settleGone(
+        tx,
+        input.mailbox,
+        rows.map((row) => row.email_id),
+      );
+      await takeEntries(tx, input.account, input.mailbox, rows, stamp);
+    }
     const left = await tx.get<{ total: number }>('SELECT total FROM mailbox WHERE id = ?', input.mailbox);
     return rows.length === 0 ? 0 : (left?.total ?? 0);
   },
@@ -35,7 +46,7 @@ export const emptyGoneMailbox = command(
  */
 export const forgetExpunged = command(
   'forget-expunged',
-  async (tx, input: { before: number }): Promise<{ files: string[]; more: boolean }> => {
+  async (tx, input: { before: number }, stamp): Promise<{ files: string[]; more: boolean }> => {
     const rows = await tx.all<{ mailbox_id: number; uid: number; email_id: number; modseq: number }>(
       'SELECT mailbox_id, uid, email_id, modseq FROM expunged WHERE at < ? ORDER BY at LIMIT ?',
       input.before,
@@ -45,7 +56,7 @@ export const forgetExpunged = command(
     for (const row of rows) {
       await tx.run('DELETE FROM expunged WHERE mailbox_id = ? AND uid = ?', row.mailbox_id, row.uid);
       await vanish(tx, row);
-      const file = await forgetEmail(tx, row.email_id);
+      const file = await forgetEmail(tx, row.email_id, stamp);
       if (file !== undefined) files.push(file);
     }
     return { files, more: rows.length === SLICE };
@@ -70,14 +81,25 @@ async function vanish(tx: Write, row: { mailbox_id: number; uid: number; modseq:
   );
 }
 
-async function forgetEmail(tx: Write, id: number): Promise<string | undefined> {
-  const row = await tx.get<{ blob_id: number }>(
+interface Forgotten extends Record<string, number> {
+  blob_id: number;
+  account_id: number;
+  thread_id: number;
+  created_modseq: number;
+  hidden: number;
+}
+
+async function forgetEmail(tx: Write, id: number, stamp: Stamp): Promise<string | undefined> {
+  const row = await tx.get<Forgotten>(
     `DELETE FROM email WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = email.id)
-       AND NOT EXISTS (SELECT 1 FROM expunged WHERE email_id = email.id) RETURNING blob_id`,
+       AND NOT EXISTS (SELECT 1 FROM expunged WHERE email_id = email.id)
+     RETURNING blob_id, account_id, thread_id, created_modseq, ifnull(shown_modseq, modseq) AS hidden`,
     id,
   );
   if (row === undefined) return undefined;
   await tx.run('DELETE FROM email_meta WHERE email_id = ?', id);
+  const was = { id, thread: row.thread_id, created: row.created_modseq };
+  await bury(tx, row.account_id, 'Email', was, row.hidden, stamp);
   return collectBlob(tx, row.blob_id);
 }
 
@@ -110,10 +132,34 @@ export const forgetHistory = command('forget-history', async (tx, input: { befor
     input.before,
     SLICE,
   );
-  const used = await tx.run(
-    'DELETE FROM budget_use WHERE (subject, stretch) IN (SELECT subject, stretch FROM budget_use WHERE stretch < ? LIMIT ?)',
-    input.before,
-    SLICE,
-  );
-  return [journal, keys, attempts, used].some(({ changes }) => changes === SLICE);
+  return [journal, keys, attempts].some(({ changes }) => changes === SLICE);
 });
+
+/** Forgets a slice of what was destroyed before `before`; states from before that are no longer understood. */
+export const forgetTombstones = command(
+  'forget-tombstones',
+  async (tx, input: { before: number }): Promise<boolean> => {
+    const rows = await tx.all<{ account_id: number; type: string; modseq: number; object_id: number }>(
+      'SELECT account_id, type, modseq, object_id FROM tombstone WHERE at < ? ORDER BY at LIMIT ?',
+      input.before,
+      SLICE,
+    );
+    for (const { account_id: account, type, modseq, object_id: object } of rows) {
+      await tx.run(
+        'DELETE FROM tombstone WHERE account_id = ? AND type = ? AND modseq = ? AND object_id = ?',
+        account,
+        type,
+        modseq,
+        object,
+      );
+      await tx.run(
+        `INSERT INTO type_state (account_id, type, floor) VALUES (?, ?, ?)
+       ON CONFLICT (account_id, type) DO UPDATE SET floor = max(floor, excluded.floor)`,
+        account,
+        type,
+        modseq,
+      );
+    }
+    return rows.length === SLICE;
+  },
+);

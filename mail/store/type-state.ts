@@ -1,4 +1,4 @@
-import { query, type Read, type Write } from './engine/types.ts';
+import { query, type Read, type Stamp, type Write } from './engine/types.ts';
 
 /** JMAP data types with a state. RFC 8620 1.6.2. */
 export const STATE_TYPES = [
@@ -31,11 +31,32 @@ export async function bumpState(tx: Write, account: number, type: Exclude<StateT
   return modseq;
 }
 
+/** Remembers what was destroyed: `modseq` is when it was hidden, which may be long before its row goes. */
+export async function bury(
+  tx: Write,
+  account: number,
+  type: StateType,
+  was: { id: number; thread: number | null; created: number },
+  modseq: number,
+  stamp: Stamp,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO tombstone (account_id, type, modseq, object_id, thread_id, created_modseq, at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    account,
+    type,
+    modseq,
+    was.id,
+    was.thread,
+    was.created,
+    stamp.now,
+  );
+}
+
 /** The state of one type as a mod-sequence, at least 1. */
 export async function stateOf(rx: Read, account: number, type: StateType): Promise<number> {
   const row = await rx.get<{ modseq: number | null }>(
     sqlOf(type),
-    ...(ROW_SQL[type] === undefined ? [account, type] : [account, account]),
+    ...(ROW_SQL[type] === undefined ? [account, type] : [account]),
   );
   return row?.modseq ?? 1;
 }
@@ -50,12 +71,15 @@ export const jmapStates = query(
   },
 );
 
-// A thread has no row: it changes with the messages that it consists of, and so has their state.
-const EMAIL_SQL = `SELECT max(modseq) AS modseq FROM (SELECT max(modseq) AS modseq FROM email WHERE account_id = ?
-  UNION ALL SELECT max(modseq) FROM tombstone WHERE account_id = ? AND type = 'Email')`;
+// A thread has no row: it changes with the messages that it consists of, and so has their state. A mailbox that is gone
+// took its messages along before they leave it one by one. The floor keeps the state when the last tombstone goes.
+const EMAIL_SQL = `SELECT max(modseq) AS modseq FROM (SELECT max(modseq) AS modseq FROM email WHERE account_id = ?1
+  UNION ALL SELECT max(modseq) FROM tombstone WHERE account_id = ?1 AND type = 'Email'
+  UNION ALL SELECT max(modseq) FROM mailbox WHERE account_id = ?1 AND parent_id = -1
+  UNION ALL SELECT floor FROM type_state WHERE account_id = ?1 AND type = 'Email')`;
 
-const MAILBOX_SQL = `SELECT max(modseq) AS modseq FROM (SELECT max(modseq, counts_modseq) AS modseq FROM mailbox WHERE account_id = ?
-  UNION ALL SELECT max(modseq) FROM tombstone WHERE account_id = ? AND type = 'Mailbox')`;
+// The row of a mailbox that is gone stays: it is its own tombstone.
+const MAILBOX_SQL = 'SELECT max(max(modseq, counts_modseq)) AS modseq FROM mailbox WHERE account_id = ?1';
 
 // RFC 8621 1.5: moves when a message is added and at nothing else. Ids of an account lie together and grow.
 const DELIVERY_SQL = `SELECT created_modseq AS modseq FROM email WHERE id > ? * 4294967296 AND id < (? + 1) * 4294967296

@@ -78,11 +78,17 @@ export function makeKeys(
 const KEEP_MS = 60_000;
 const MAX_KEPT = 1_000;
 
+interface OpenedKey {
+  /** Whose the domain is. */
+  tenant: number;
+  key: SigningKey;
+}
+
 /** Opens the keys that sign for a domain, and keeps them for a minute: a busy queue asks for every message. */
 export class SigningKeys {
   readonly #context: Pick<DomainContext, 'store' | 'secrets'>;
   readonly #clock: () => number;
-  readonly #kept = new Map<string, { until: number; keys: Promise<SigningKey[]> }>();
+  readonly #kept = new Map<string, { until: number; keys: Promise<OpenedKey[]> }>();
 
   /** `clock` gives ms UTC. */
   constructor(context: Pick<DomainContext, 'store' | 'secrets'>, clock: () => number) {
@@ -90,8 +96,19 @@ export class SigningKeys {
     this.#clock = clock;
   }
 
-  /** None when the domain is not ours, not proved, or has no keys. Rejects when a key does not open. */
-  of(domain: string): Promise<SigningKey[]> {
+  /**
+   * None when the domain is not ours, not proved, or has no keys. Rejects when a key does not open, and when they are not
+   * those of the tenant that is named.
+   */
+  async of(domain: string, tenant?: number): Promise<SigningKey[]> {
+    const opened = await this.#opened(domain);
+    if (tenant !== undefined && opened.some((one) => one.tenant !== tenant)) {
+      throw new Error(`the keys of ${domain} are somebody else's by now`);
+    }
+    return opened.map(({ key }) => key);
+  }
+
+  #opened(domain: string): Promise<OpenedKey[]> {
     const now = this.#clock();
     const kept = this.#kept.get(domain);
     if (kept !== undefined && kept.until > now) return kept.keys;
@@ -108,9 +125,9 @@ export class SigningKeys {
     this.#kept.delete(domain);
   }
 
-  async #read(name: string): Promise<SigningKey[]> {
+  async #read(name: string): Promise<OpenedKey[]> {
     const rows = await this.#context.store.read(dkimKeys, { name });
-    return rows.map((row) => this.#open(name, row));
+    return rows.map((row) => ({ tenant: row.tenant, key: this.#open(name, row) }));
   }
 
   #open(domain: string, row: DkimKeyRow): SigningKey {

@@ -143,7 +143,8 @@ export const renameOrganization = command(
   },
 );
 
-const FROZEN = 'the organization is frozen';
+/** Why mail of a frozen organization waits. */
+export const FROZEN = 'the organization is frozen';
 
 /** What it had queued waits too: nothing of it may work. */
 async function holdQueue(tx: Write, tenant: number): Promise<void> {

@@ -55,6 +55,7 @@ const MANY = [
      JOIN sent_email s ON s.trace = b.trace WHERE s.organization_id = ? LIMIT ?)`,
   'DELETE FROM sent_email WHERE id IN (SELECT id FROM sent_email WHERE organization_id = ? LIMIT ?)',
   'DELETE FROM suppression WHERE (tenant, key) IN (SELECT tenant, key FROM suppression WHERE tenant = ? LIMIT ?)',
+  'DELETE FROM unsubscription WHERE (tenant, key) IN (SELECT tenant, key FROM unsubscription WHERE tenant = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT c.account_id, c.key FROM correspondent c
      JOIN account a ON a.id = c.account_id WHERE a.tenant = ? LIMIT ?)`,
   `DELETE FROM template_version WHERE (template_id, version) IN (SELECT v.template_id, v.version

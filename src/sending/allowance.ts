@@ -1,9 +1,10 @@
 import type { Settings } from '../../config/settings.ts';
-import { OPERATOR, tenantOf } from '../../mail/store/account.ts';
+import { OPERATOR } from '../../mail/store/account.ts';
 import type { Budget } from '../../mail/store/budget.ts';
 import type { Allowance } from '../../mail/store/allowance.ts';
 import { query, type Store } from '../../mail/store/engine/types.ts';
 import { gateOf } from '../recovery/gate-queries.ts';
+import type { Tenants } from './tenants.ts';
 
 /** What an organization that nobody stands for may send: enough to try it, and no use to a spammer. */
 const UNCLAIMED = {
@@ -33,11 +34,11 @@ const BURST_SECONDS = 5;
 
 /** For whom an account sends, and how much that may be; null and none: no limit. */
 export async function senderOf(
-  store: Store,
+  { store, tenants }: { store: Store; tenants: Tenants },
   settings: Limits,
   account: number,
 ): Promise<{ tenant: number; allowance: Allowance | null; budgets: Budget[] }> {
-  const tenant = (await store.read(tenantOf, { account })) ?? OPERATOR;
+  const tenant = (await tenants.of(account)) ?? OPERATOR;
   const budgets = [...mailboxBudget(settings, account), ...organizationBudget(settings, tenant)];
   return { tenant, allowance: await allowanceOf(store, settings, tenant), budgets };
 }

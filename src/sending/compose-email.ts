@@ -6,6 +6,7 @@ import { indexMessage } from '../../mail/message/indexer.ts';
 import type { MessageIndex } from '../../mail/message/index-types.ts';
 import { type Field, readFields } from '../../mail/message/header.ts';
 import { refuse } from '../operations/refusal.ts';
+import { unsubscribeFields } from '../unsubscribe/link.ts';
 import type { EmailRequest } from './email-request.ts';
 
 /** A request with its texts, its files and what follows from them. */
@@ -31,13 +32,14 @@ export interface Composed {
 /** Writes the message. Whoever reads it must see the author that was checked, and no other. */
 export function composeEmail(mail: Filled, now: number): Composed {
   const messageId = `<${randomBytes(16).toString('hex')}@${mail.from.address.domain}>`;
-  const { html } = mail;
+  const { html, unsubscribe } = mail;
+  const unsubscribed = unsubscribe === undefined ? [] : unsubscribeFields(unsubscribe);
   const data = composeMessage({
     ...mail,
     date: now,
     messageId,
     text: mail.text ?? (html === undefined ? undefined : htmlText(html, html.length).trim()),
-    headers: [...Object.entries(mail.headers), ...replyFields(mail), ...listFields(mail)],
+    headers: [...Object.entries(mail.headers), ...replyFields(mail), ...unsubscribed],
     attachments: mail.files,
   });
   const index = indexMessage(data);
@@ -56,14 +58,5 @@ function replyFields({ inReplyTo }: Filled): [string, string][] {
   return [
     ['In-Reply-To', inReplyTo],
     ['References', inReplyTo],
-  ];
-}
-
-/** RFC 8058 2: one click, and nothing else, takes somebody off a list. */
-function listFields({ unsubscribe }: Filled): [string, string][] {
-  if (unsubscribe === undefined) return [];
-  return [
-    ['List-Unsubscribe', `<${unsubscribe}>`],
-    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
   ];
 }

@@ -2,10 +2,11 @@ import type { Command } from '../../mail/store/engine/types.ts';
 import { endWebhookAttempts, forgetWebhookAttempts } from '../webhooks/commands.ts';
 import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
+import { releaseHeld, steerUnfrozen } from './held-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
 import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
-import { addUpload } from './upload-commands.ts';
+import { addUpload, forgetUploads } from './upload-commands.ts';
 import { addWebhook, changeWebhook, dropWebhook, removeWebhook, setWebhook, testWebhook } from './webhook-commands.ts';
 
 /** What this area writes. */
@@ -20,8 +21,10 @@ export const SENDING: readonly Command<never, unknown>[] = [
   deleteTemplate,
   dropWebhook,
   endWebhookAttempts,
+  forgetUploads,
   forgetWebhookAttempts,
   moveSent,
+  releaseHeld,
   removeForwarder,
   removeWebhook,
   revokeApiKey,
@@ -29,6 +32,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   setForwardPolicy,
   setForwarder,
   setWebhook,
+  steerUnfrozen,
   testWebhook,
   updateTemplate,
   withdrawWaiting,

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
 import { findForeignAuthor, type Identity } from '../../mail/delivery/identity.ts';
 import { type Stopped, trySubmit } from '../../mail/delivery/submit.ts';
@@ -12,6 +11,7 @@ import { allowanceOf, programBudgets } from './allowance.ts';
 import { type Composed, composeEmail } from './compose-email.ts';
 import { type EmailRequest, flawOf } from './email-request.ts';
 import { fillEmail } from './fill-email.ts';
+import { guardOf } from './guard.ts';
 import { keepOctets } from './keep-octets.ts';
 import type { Sender } from './key-auth.ts';
 import { answerTo, answerToTry, type SendResult } from './send-answer.ts';
@@ -47,6 +47,8 @@ export async function sendFor(
     if (request.dryRun) {
       const stopped = await world.store.read(trySubmit, { mail, now: world.clock() });
       if (stopped === undefined) return answerToTry({ ...factsOf(mail), createdAt: 0, cancelledAt: null });
+      // The request itself may have been taken since it was looked for.
+      if (stopped.kind === 'repeated') return repeatedAnswer(world, stopped.trace);
       leftOut = without(sender, request, leftOut, stopped);
       continue;
     }
@@ -63,49 +65,24 @@ function without(
   sender: Sender,
   request: EmailRequest,
   leftOut: readonly LeftOut[],
-  stopped: Stopped,
+  stopped: Exclude<Stopped, { kind: 'repeated' }>,
 ): readonly LeftOut[] {
-  if (stopped.kind === 'repeated') throw new Error('what was sent before was not found before');
   if (stopped.kind !== 'suppressed') return refuseStopped(stopped, sender);
   const all = [...leftOut, ...stopped.recipients];
   return all.length < namedIn(request).length ? all : refuseStopped({ ...stopped, recipients: [...all] }, sender);
 }
 
 /** Looked at first: a repeated request gets its answer whatever became of limits, lists and mailboxes meanwhile. */
-async function answeredBefore(
-  { store, clock }: World,
-  sender: Sender,
-  guard: Guard | null,
-): Promise<SendResult | undefined> {
-  const before = guard === null ? undefined : await store.read(findSentBefore, { guard, now: clock() });
+async function answeredBefore(world: World, sender: Sender, guard: Guard | null): Promise<SendResult | undefined> {
+  const before = guard === null ? undefined : await world.store.read(findSentBefore, { guard, now: world.clock() });
   if (before === undefined) return undefined;
-  if (before.kind === 'changed') return refuseStopped(before, sender);
-  const sent = await store.read(findSentByTrace, { trace: before.trace });
-  return sent && answerTo(sent, true);
+  return before.kind === 'changed' ? refuseStopped(before, sender) : repeatedAnswer(world, before.trace);
 }
 
-const KEY_MS = 24 * 3_600_000;
-const GUESS_MS = 10 * 60_000;
-
-/**
- * An idempotency key is exact for a day. Without one, what agents send twice within ten minutes is taken for one message:
- * their tools repeat calls whose answers they did not see.
- */
-function guardOf({ credential, guesses }: Sender, asked: EmailRequest): Guard | null {
-  const { idempotencyKey, dryRun: _try, allowDuplicate: again, ...what } = asked;
-  const request = Uint8Array.from(hash('sha256', JSON.stringify(what), 'buffer'));
-  if (idempotencyKey !== undefined) {
-    return { credential, key: `key ${idempotencyKey}`, request, forMs: KEY_MS, guess: false, again: false };
-  }
-  if (!guesses) return null;
-  return {
-    credential,
-    key: `same ${Buffer.from(request).toString('hex')}`,
-    request,
-    forMs: GUESS_MS,
-    guess: true,
-    again,
-  };
+async function repeatedAnswer({ store }: World, trace: string): Promise<SendResult> {
+  const sent = await store.read(findSentByTrace, { trace });
+  if (sent === undefined) throw new Error(`the message ${trace} was sent before and has no record`);
+  return answerTo(sent, true);
 }
 
 function checkWhole(request: EmailRequest): void {

@@ -20,18 +20,21 @@ export interface NewUpload {
 
 export type Uploaded = { kind: 'uploaded'; expiresAt: number } | { kind: 'too-many' };
 
-/** Keeps a file for a message; one of the same name is replaced. What has expired goes. */
+/** Keeps a file for a message; one of the same name is replaced. */
 export const addUpload = command('add-upload', async (tx, input: NewUpload, stamp): Promise<Uploaded> => {
   const { organization, credential, name } = input;
-  for (const sql of [EXPIRED, REPLACED]) {
-    const gone = await tx.all<{ blob_id: number }>(sql, ...(sql === EXPIRED ? [stamp.now] : [credential, name]));
-    // A file on disk stays until the daily sweep, which finds that no row names it.
-    for (const row of gone) await collectBlob(tx, row.blob_id);
-  }
+  const replaced = await tx.all<{ blob_id: number }>(
+    'DELETE FROM upload WHERE credential = ? AND name = ? RETURNING blob_id',
+    credential,
+    name,
+  );
+  // A file on disk stays until the daily sweep, which finds that no row names it.
+  for (const row of replaced) await collectBlob(tx, row.blob_id);
   const size = input.data?.byteLength ?? input.file?.size ?? 0;
   const held = await tx.get<{ n: number; bytes: number }>(
-    'SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM upload WHERE credential = ?',
+    'SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM upload WHERE credential = ? AND expires_at > ?',
     credential,
+    stamp.now,
   );
   if ((held?.n ?? 0) >= MOST || (held?.bytes ?? 0) + size > MOST_BYTES) return { kind: 'too-many' };
   const blob = await addBlob(tx, newBlob(input));
@@ -47,8 +50,19 @@ export const addUpload = command('add-upload', async (tx, input: NewUpload, stam
   return { kind: 'uploaded', expiresAt: stamp.now + UPLOAD_MS };
 });
 
-const EXPIRED = `DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires_at <= ? LIMIT 20) RETURNING blob_id`;
-const REPLACED = 'DELETE FROM upload WHERE credential = ? AND name = ? RETURNING blob_id';
+/** Files of one slice. */
+const SLICE = 100;
+
+/** Forgets a slice of what has expired. Answers whether there may be more. */
+export const forgetUploads = command('forget-uploads', async (tx, _input: undefined, stamp): Promise<boolean> => {
+  const gone = await tx.all<{ blob_id: number }>(
+    'DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires_at <= ? LIMIT ?) RETURNING blob_id',
+    stamp.now,
+    SLICE,
+  );
+  for (const row of gone) await collectBlob(tx, row.blob_id);
+  return gone.length === SLICE;
+});
 
 /** A file that a credential put there, while it is good. */
 export const findUpload = query(

@@ -12,6 +12,7 @@ import { dnsHosts, httpListeners, imapListeners, smtpListeners } from '../listen
 import { inNetworks } from '../networks.ts';
 import type { World } from '../operations/world.ts';
 import { senderOf } from '../sending/allowance.ts';
+import { Tenants } from '../sending/tenants.ts';
 import type { Inside } from './inside.ts';
 
 /** SMTP: mail that arrives, and mail that is handed in. */
@@ -31,6 +32,7 @@ export function openReceiver({
   metrics,
   clock,
 }: Inside) {
+  const tenants = new Tenants(store);
   const intake = new StoreIntake({
     store,
     hostname: settings.hostname,
@@ -40,7 +42,7 @@ export function openReceiver({
     authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
     log,
     meter: metrics,
-    senderOf: (account) => senderOf(store, settings, account),
+    senderOf: (account) => senderOf({ store, tenants }, settings, account),
     queued: () => queue.changed(),
     clock,
   });

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { type Relay, startRelay } from '../../mail/relay/relay.ts';
 import { mayReach } from '../networks.ts';
 import type { OutboundTls } from '../outbound-tls.ts';
@@ -7,12 +7,13 @@ import type { Inside } from './inside.ts';
 
 /** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
 export function openRelay(
-  { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics }: Inside,
+  { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics, clock }: Inside,
   tls: OutboundTls,
   doors: readonly { door: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
+  const returnPaths = new ReturnPaths(store, reportKey, clock);
   const { outboundAddresses: from } = settings;
   for (const ip of [from?.ipv4, from?.ipv6]) {
     if (ip === undefined || own.has(ip)) continue;
@@ -22,7 +23,7 @@ export function openRelay(
     queue,
     resolver,
     keys: (domain) => keys.of(domain),
-    returnPath: (item) => returnPath(store, reportKey, item),
+    returnPath: (item) => returnPaths.of(item),
     smarthost: (id) => smarthosts.find(id),
     hostname: settings.hostname,
     ehlo: settings.outboundHostname,

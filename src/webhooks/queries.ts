@@ -12,16 +12,19 @@ const OPEN = `FROM listener l JOIN webhook w ON w.listener_id = l.id
   JOIN organization o ON o.id = w.organization_id AND o.frozen_at IS NULL
   LEFT JOIN account a ON a.id = l.account_id
   WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1)`;
-const HEAD = '(SELECT n.next_at FROM notice n WHERE n.listener_id = l.id AND n.state = 0 ORDER BY n.id LIMIT 1)';
-const ASIDE = '(SELECT min(n.next_at) FROM notice n WHERE n.listener_id = l.id AND n.state = 1)';
+/** The same, those first that wait longest: only those are read that something waits for. */
+const DUE = `FROM listener l INDEXED BY listener_due CROSS JOIN webhook w ON w.listener_id = l.id
+  CROSS JOIN organization o ON o.id = w.organization_id AND o.frozen_at IS NULL
+  LEFT JOIN account a ON a.id = l.account_id
+  WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1) AND l.due_at IS NOT NULL`;
 
 /** Webhooks with something due, none of those in `not`. What waits behind the first in line costs no look. */
 export const dueHooks = query(
   'due-hooks',
   (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueHook[]> =>
     rx.all<DueHook>(
-      `SELECT l.id AS listener, w.organization_id AS organization, w.url ${OPEN}
-       AND l.id NOT IN (SELECT value FROM json_each(?2)) AND (${HEAD} <= ?1 OR ${ASIDE} <= ?1) LIMIT ?3`,
+      `SELECT l.id AS listener, w.organization_id AS organization, w.url ${DUE}
+       AND l.due_at <= ?1 AND l.id NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.due_at LIMIT ?3`,
       input.now,
       JSON.stringify(input.not),
       input.limit,
@@ -32,12 +35,11 @@ export const dueHooks = query(
 export const nextNotice = query(
   'next-notice',
   async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
-    const row = await rx.get<{ at: number | null }>(
-      `SELECT min(min(coalesce(${HEAD}, 9e15), coalesce(${ASIDE}, 9e15))) AS at ${OPEN}
-       AND l.id NOT IN (SELECT value FROM json_each(?))`,
+    const row = await rx.get<{ at: number }>(
+      `SELECT l.due_at AS at ${DUE} AND l.id NOT IN (SELECT value FROM json_each(?)) ORDER BY l.due_at LIMIT 1`,
       JSON.stringify(input.not),
     );
-    return row?.at === null || row?.at === undefined || row.at >= 9e15 ? undefined : row.at;
+    return row?.at;
   },
 );
 

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { freely, outgoing } from '../support/submission.ts';
+import type { Authentication } from '../../mail/auth/authentication.ts';
+import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { formatAddress } from '../../mail/message/address.ts';
 import { mailParts } from '../../mail/parts.ts';
 import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
@@ -112,7 +114,10 @@ async function sentBy(sender: string, to = 'nobody@fails.example'): Promise<stri
   const mail = outgoing('Subject: hello\r\n\r\nhello\r\n', [to], { trace: `sent-${++made}`, sender });
   const done = await box.store.write(submit, freely(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = sender === '' ? undefined : await returnPath(box.store, BOX_KEY, { id, sender: theAddress(sender) });
+  const path =
+    sender === ''
+      ? undefined
+      : await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(sender) });
   return path === undefined ? '' : formatAddress(path);
 }
 
@@ -142,5 +147,66 @@ describe('a bounce makes at most one message, and then the queue is empty:', () 
     for (let time = 0; time < 3; time++) await arrive(intake, { to: path, body });
     expect(await box.store.read(emails, undefined)).toBe(before + 1);
     expect(await failAll()).toEqual([]);
+  });
+});
+
+describe('a report that goes back to an author elsewhere', () => {
+  const author = { local: 'ann', domain: 'author.example' };
+  const path = () => {
+    const rewritten = rewriteSender(author, 'box.test', Buffer.alloc(32, 3), box.clock.now);
+    return rewritten === undefined ? '' : formatAddress(rewritten);
+  };
+  const authenticated = (dmarc: Partial<Authentication['dmarc']>): Authentication => ({
+    spf: { result: 'none', domain: '' },
+    dkim: [],
+    dmarc: { result: 'none', policy: 'none', domain: 'box.test', organization: 'box.test', ...dmarc },
+    arc: 'none',
+  });
+  const come = (from: string, by = intake) =>
+    arrive(by, { to: path(), body: `From: ${from}\nSubject: Undelivered Mail\n\nsorry\n` });
+
+  test.each([
+    'MAILER-DAEMON@mx.remote.example (Mail Delivery System)',
+    'Mail Delivery System <Mailer-Daemon@remote.example>',
+    'Mail Delivery Subsystem <MAILER-DAEMON>',
+    '<>',
+    'postmaster@notbox.test',
+    '"We are box.test" <x@remote.example>',
+  ])('goes there when its author is who reports: %s', async (from) => {
+    expect(await come(from)).toEqual({ kind: 'accepted' });
+    expect(await failAll()).toEqual(['ann@author.example']);
+  });
+
+  test.each([
+    'Chief <me@box.test>',
+    'me@BOX.test',
+    'x@sub.box.test',
+    'MAILER-DAEMON@mail.box.test (Mail Delivery System)',
+    '"me@box.test" <x@evil.example>',
+    '=?utf-8?q?me=40box=2Etest?= <x@evil.example>',
+    'x@evil.example (me@box.test)',
+    'x@evil.example\nFrom : me@box.test',
+    'a@evil.example, me@box.test',
+    `${Array.from({ length: 60 }, (_, n) => `a@evil${n}.example`).join(', ')}, me@box.test`,
+  ])('is refused when it names an author of ours: %s', async (from) => {
+    expect(await come(from)).toMatchObject({ code: 550, enhanced: '5.7.1' });
+    expect(await failAll()).toEqual([]);
+  });
+
+  test.each([
+    ['pass', 'box.test', undefined],
+    ['pass', 'evil.example', 550],
+    ['fail', 'box.test', 550],
+    ['none', 'box.test', 550],
+    ['permerror', '', 550],
+    ['temperror', 'box.test', 451],
+  ] as const)('whose author is of ours and DMARC says %s of %s: %s', async (result, domain, code) => {
+    const asking = testIntake(box, { authenticate: () => Promise.resolve(authenticated({ result, domain })) });
+    expect(await come('me@box.test', asking)).toMatchObject(code === undefined ? { kind: 'accepted' } : { code });
+  });
+
+  test('asks nobody about an author elsewhere', async () => {
+    const asking = testIntake(box, { authenticate: () => Promise.reject(new Error('nobody is asked')) });
+    expect(await come('MAILER-DAEMON@remote.example', asking)).toEqual({ kind: 'accepted' });
   });
 });

@@ -9,6 +9,7 @@ import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { composeReports } from '../../mail/relay/bounce.ts';
 import { addDomain } from '../../mail/store/domain.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
+import { arrive, testIntake } from '../support/arrivals.ts';
 import { dataEnds } from '../support/data-ends.ts';
 import { testKeys } from '../support/dkim.ts';
 import { fakeResolver } from '../support/fake-resolver.ts';
@@ -217,6 +218,26 @@ describe('what is known of the author decides', () => {
       'x.example pass',
     ]);
   });
+});
+
+test('own mail that a forward of another organization passes on is signed by its author, and passes DMARC there', async () => {
+  for (const key of testKeys) world.zone[`TXT ${key.selector}._domainkey.box.test`] = [dkimRecord(key.key)];
+  world.zone['TXT _dmarc.box.test'] = ['v=DMARC1; p=reject; adkim=s; aspf=s'];
+  await world.box.store.write(addDomain, { tenant: 2, name: 'other.test', verified: true });
+  await world.set('sales@other.test', 'far@y.example', { tenant: 2 });
+  const body = 'From: Me <me@box.test>\nSubject: Hello\n\nHello \n\n';
+  const login = { account: me, address: 'me@box.test' };
+  const sent = { from: 'me@box.test', to: 'sales@other.test', body, login };
+  expect(await arrive(testIntake(world.box), sent)).toEqual({ kind: 'accepted' });
+  const [copy] = await world.leaving();
+  expect(copy?.item).toMatchObject({ signAs: ['box.test', 'other.test'], sender: { domain: 'other.test' } });
+  async function* chunks(): AsyncIterable<Buffer> {
+    yield copy?.octets ?? Buffer.alloc(0);
+  }
+  const reached = { chunks, ip: '203.0.113.1', helo: 'mail.box.test', sender: 'srs@other.test' };
+  const found = await authenticate(reached, { resolver: fakeResolver(world.zone), hostname: 'mx.y.example' });
+  expect(found.dkim.map(({ domain, result }) => `${domain} ${result}`)).toContain('box.test pass');
+  expect(found.dmarc).toMatchObject({ result: 'pass', policy: 'reject', domain: 'box.test' });
 });
 
 describe('an address sends on 2,000 copies a day', () => {

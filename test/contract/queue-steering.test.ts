@@ -107,6 +107,48 @@ describe('what a person does while a message is on the wire', () => {
     expect(await due()).toEqual([]);
   });
 
+  describe('of many, whose results are several commits', () => {
+    let ids: number[];
+    const away = { kind: 'failure', bytes: Buffer.from('Subject: x\r\n\r\n') } as const;
+    const told = () => box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 'report' });
+    const finish = (about: readonly number[] = ids) =>
+      queue.finish(
+        ids.map((one) => ended(one, 'failed')),
+        [{ ...away, about, recipient: { local: 'me', domain: 'away.test' } }],
+      );
+    beforeEach(async () => {
+      const to = Array.from({ length: 120 }, (_, n) => `u${n}@b.test`);
+      ids = await box.store.write(put, { trace: 'many', tenant: 1, to });
+      await queue.begin(ids.map((one) => ({ id: one, nextAt: box.clock.now + HOUR })));
+    });
+
+    test('the first cancelled: its sender is told of the others, once', async () => {
+      await steer('cancel', { ids: ids.slice(0, 60) });
+      await finish();
+      expect(await told()).toHaveLength(1);
+      expect((await events('many')).filter((event) => event === 'bounced')).toHaveLength(1);
+      expect(await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 'many' })).toEqual([]);
+    });
+
+    test('none cancelled: once, also when a part of the results is written again', async () => {
+      await finish();
+      await finish();
+      expect(await told()).toHaveLength(1);
+    });
+
+    test('a report that was told before the process died is not told again with the rest', async () => {
+      const half = ids.slice(0, 50);
+      const about = { ...away, about: ids, recipient: { local: 'me', domain: 'away.test' } };
+      await queue.finish(
+        half.map((one) => ended(one, 'failed')),
+        [about],
+      );
+      expect(await told()).toHaveLength(1);
+      await finish(ids.slice(50));
+      expect(await told()).toHaveLength(1);
+    });
+  });
+
   test('a result that is written twice is told once', async () => {
     const end = ended(id, 'delivered', { trace: 't', to: 'you@a.test' });
     await queue.finish([end], []);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { returnPath } from '../../mail/delivery/return-path.ts';
+import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { freely, outgoing } from '../support/submission.ts';
 import { Housekeeping } from '../../mail/jobs/housekeeping.ts';
@@ -15,6 +15,7 @@ import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
 import { listen } from '../../mail/store/listener.ts';
+import { steerQueue } from '../../mail/store/queue-steering.ts';
 import { listSuppressions } from '../../mail/store/suppression.ts';
 import { arrive as arriveAt, type Arriving, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -80,7 +81,7 @@ async function sent(
   const mail = outgoing(`From: ${from}\r\n\r\nhello\r\n`, [to], about);
   const done = await box.store.write(submit, freely(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = await returnPath(box.store, BOX_KEY, { id, sender: theAddress(from) });
+  const path = await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(from) });
   return { id, sender: path === undefined ? '' : formatAddress(path) };
 }
 
@@ -90,6 +91,8 @@ async function delivered(id: number): Promise<void> {
   const end = { id, outcome: 'delivered', host: 'mx', ip: '', code: 250, status: '2.0.0', text: 'ok' } as const;
   await queue.finish([{ ...end, tls: '', at, nextAt: 0 }], []);
 }
+
+const cancel = (id: number) => box.store.write(steerQueue, { ids: [id], what: 'cancel', tenant: null, accounts: null });
 
 const arrive = (mail: Arriving) => arriveAt(intake, mail);
 
@@ -164,7 +167,7 @@ describe('the sender of a copy', () => {
 
   test('is left as it is elsewhere: a domain of others, one that is only claimed, one whose records are wrong, a forward', async () => {
     const path = async (from: string): Promise<string> => {
-      const tagged = await returnPath(box.store, BOX_KEY, { id: 1, sender: theAddress(from) });
+      const tagged = await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id: 1, sender: theAddress(from) });
       return tagged === undefined ? '' : formatAddress(tagged);
     };
     await box.store.write(addDomain, { tenant: 1, name: 'claimed.test', verified: false });
@@ -173,7 +176,7 @@ describe('the sender of a copy', () => {
     const srs = 'SRS0=aaaaaaaaaa=ab=x.example=joe@box.test';
     const all = ['me@other.test', 'me@claimed.test', 'me@wrong.test', srs];
     expect(await Promise.all(all.map(path))).toEqual(all);
-    expect(await returnPath(box.store, BOX_KEY, { id: 1, sender: undefined })).toBeUndefined();
+    expect(await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id: 1, sender: undefined })).toBeUndefined();
   });
 });
 
@@ -193,6 +196,23 @@ describe('a report to it', () => {
     await delivered(id);
     expect(await story()).toEqual(['submitted', 'failed 5.1.1', 'listed hard_bounce', 'delivered 2.0.0']);
     expect(await box.store.read(counts, undefined)).toMatchObject({ departed: 1 });
+  });
+
+  test('about a copy that was cancelled, and had left all the same, is matched too', async () => {
+    const { id, sender } = await sent();
+    await queue.begin([{ id, nextAt: box.clock.now + 1 }]);
+    await cancel(id);
+    await arrive({ to: sender, body: dsn('failed', '5.1.1') });
+    expect(await story()).toEqual(['submitted', 'cancelled', 'failed 5.1.1', 'listed hard_bounce']);
+    expect([await suppressed(), await inInbox()]).toEqual([[`${YOU} hard_bounce message 550 5.1.1 so it is`], 1]);
+  });
+
+  test('about a copy that was cancelled before any attempt is about nothing', async () => {
+    const { id, sender } = await sent();
+    await cancel(id);
+    expect((await box.store.read(counts, undefined)).departed).toBe(0);
+    await arrive({ to: sender, body: dsn('failed', '5.1.1') });
+    expect([await story(), await suppressed()]).toEqual([['submitted', 'cancelled'], []]);
   });
 
   test('in capitals, as some servers write it, is the same', async () => {

@@ -1,7 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listWaiting, releaseWaiting, schedule } from '../../mail/delivery/schedule.ts';
+import { listWaiting } from '../../mail/delivery/outbox.ts';
+import { releaseWaiting, schedule } from '../../mail/delivery/schedule.ts';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { Scheduler } from '../../mail/jobs/scheduler.ts';
 import { quiet } from '../../mail/log.ts';
@@ -56,6 +57,7 @@ beforeEach(async () => {
     log: quiet,
     forwardKey: Buffer.alloc(32),
     hold: null,
+    traceId: () => 'report',
     queued: () => woken++,
   });
 });
@@ -99,7 +101,7 @@ test('a message whose octets are gone keeps back none behind it, and ends where 
   const [row] = await box.store.read(heldNow, undefined);
   expect(row?.held_because).toMatch(/^it could not be read/);
   expect((await story('broken')).at(-1)?.[0]).toBe('held');
-  const [waiting] = await box.store.read(listWaiting, { tenant: 1, after: 0, limit: 9 });
+  const [waiting] = await box.store.read(listWaiting, { tenant: 1, accounts: null, after: 0, limit: 9 });
   expect(waiting).toMatchObject({ trace: 'broken', heldBecause: row?.held_because });
   const id = waiting?.id ?? 0;
   expect(await box.store.write(releaseWaiting, { id })).toEqual({ kind: 'released' });

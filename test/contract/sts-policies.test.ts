@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { quiet } from '../../mail/log.ts';
 import { StsPolicies } from '../../mail/relay/tls-policy/sts-policies.ts';
 import type { FetchStsPolicy } from '../../mail/relay/tls-policy/sts-fetch.ts';
-import { forgetStsPolicies, staleStsPolicies } from '../../mail/store/sts-policy.ts';
+import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, staleStsPolicies } from '../../mail/store/sts-policy.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { fakeResolver, type FakeZone } from '../support/fake-resolver.ts';
@@ -20,6 +21,8 @@ interface World extends AsyncDisposable {
   fetched: string[];
   /** What the next fetches come to. */
   serve: FetchStsPolicy;
+  /** Waited for before anything is written. */
+  beforeWrite: () => Promise<void>;
   policies: StsPolicies;
   /** Resolves when so many policies were written down. */
   kept(count: number): Promise<void>;
@@ -47,6 +50,7 @@ async function world(): Promise<World> {
     zone,
     fetched: [],
     serve: enforce,
+    beforeWrite: () => Promise.resolve(),
     policies: open(stored.store),
     async kept(count) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -68,6 +72,7 @@ async function world(): Promise<World> {
     const counting = Object.assign(Object.create(store) as MailStore, {
       read: store.read.bind(store),
       async write(...args: Parameters<MailStore['write']>) {
+        await made.beforeWrite();
         const done = await store.write(...args);
         writes += 1;
         wake();
@@ -164,8 +169,8 @@ describe('a policy', () => {
     delete box.zone['TXT _mta-sts.remote.test'];
     expect(await box.policies.of('remote.test')).toMatchObject(enforced);
     const { store, clock } = box.test;
-    const stale = (now: number) => store.read(staleStsPolicies, { before: now, now, limit: 10 });
-    expect(await stale(clock.now + 1000)).toEqual(['remote.test']);
+    const stale = (now: number) => store.read(staleStsPolicies, { now, limit: 10 });
+    expect(await stale(clock.now + DAY + 1000)).toEqual(['remote.test']);
     later(box, 31 * DAY);
     expect(await stale(clock.now)).toEqual([]);
     expect(await store.write(forgetStsPolicies, undefined)).toBe(false);
@@ -178,5 +183,99 @@ describe('a policy', () => {
     box.serve = (domain) => (domain === 'slow.test' ? new Promise(() => undefined) : enforce(domain));
     void box.policies.of('slow.test');
     expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+  });
+
+  test('that comes during a stop counts for who asked', async () => {
+    await using box = await world();
+    const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<FetchStsPolicy>>>();
+    const asked = Promise.withResolvers<undefined>();
+    box.serve = () => (asked.resolve(undefined), promise);
+    const waits = box.policies.of('remote.test');
+    await asked.promise;
+    await box.policies.close();
+    resolve(await enforce('remote.test'));
+    expect(await waits).toMatchObject(enforced);
+  });
+
+  test('that is being written down is waited for by a stop', async () => {
+    await using box = await world();
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const writing = Promise.withResolvers<undefined>();
+    box.beforeWrite = () => (writing.resolve(undefined), promise);
+    void box.policies.of('remote.test');
+    await writing.promise;
+    let closed = false;
+    const closing = box.policies.close().then(() => (closed = true));
+    await setImmediate();
+    expect(closed).toBe(false);
+    resolve(undefined);
+    await closing;
+    await box.restart();
+    box.serve = broken;
+    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+  });
+});
+
+describe('the round that keeps policies fresh', () => {
+  const keep = (box: World, domain: string) =>
+    box.test.store.write(keepStsPolicy, {
+      domain,
+      policy: {
+        id: 'one',
+        mode: 'enforce',
+        mx: [`mx.${domain}`],
+        strings: [],
+        fetchedAt: box.test.clock.now,
+        expiresAt: box.test.clock.now + 4 * WEEK,
+      },
+    });
+  const stale = (box: World, limit: number) =>
+    box.test.store.read(staleStsPolicies, { now: box.test.clock.now, limit });
+
+  test('comes to those that can be had first, however many cannot', async () => {
+    await using box = await world();
+    for (let n = 0; n < 30; n++) {
+      await keep(box, `dead${n}.test`);
+      await box.test.store.write(putOffStsPolicy, { domain: `dead${n}.test` });
+    }
+    box.test.clock.now += 1000;
+    await keep(box, 'remote.test');
+    box.test.clock.now += DAY + 1;
+    const found = await stale(box, 20);
+    expect([found.length, found[0]]).toEqual([20, 'remote.test']);
+  });
+
+  test('asks for one that cannot be had after 1, 2, 4 ... hours, and then every day', async () => {
+    await using box = await world();
+    await keep(box, 'dead.test');
+    // The store's clock only: no round runs beside this.
+    box.test.clock.now += DAY + 1;
+    const hours: number[] = [];
+    for (let time = 0; time < 7; time++) {
+      await box.test.store.write(putOffStsPolicy, { domain: 'dead.test' });
+      let hour = 0;
+      while ((await stale(box, 1)).length === 0) {
+        box.test.clock.now += HOUR + (hour === 0 ? 1 : 0);
+        hour += 1;
+      }
+      hours.push(hour);
+    }
+    expect(hours).toEqual([1, 2, 4, 8, 16, 24, 24]);
+    await keep(box, 'dead.test');
+    expect(await stale(box, 1)).toEqual([]);
+  });
+
+  test('writes down what it came to', async () => {
+    await using box = await world();
+    // One whose server is down, one whose record is gone, and one that is as it was.
+    box.zone['TXT _mta-sts.down.test'] = ['v=STSv1; id=one'];
+    for (const domain of ['down.test', 'gone.test', 'remote.test']) await keep(box, domain);
+    box.serve = (domain) => (domain === 'down.test' ? broken(domain) : enforce(domain));
+    later(box, DAY + HOUR);
+    await box.kept(3);
+    expect(box.fetched).toEqual(['down.test', 'remote.test']);
+    expect(await stale(box, 9)).toEqual([]);
+    box.test.clock.now += HOUR + 1;
+    expect(await stale(box, 9)).toEqual(['down.test', 'gone.test']);
   });
 });

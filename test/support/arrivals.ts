@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { quiet } from '../../mail/log.ts';
 import { type Address, parseAddress } from '../../mail/message/address.ts';
+import type { StoreIntakeOptions } from '../../mail/receiver/intake-desk.ts';
 import type { Refusal } from '../../mail/receiver/needs.ts';
 import { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import type { TestStore } from './store.ts';
@@ -26,7 +27,7 @@ export function theAddress(text: string): Address {
   return address;
 }
 
-export function testIntake(box: TestStore): StoreIntake {
+export function testIntake(box: TestStore, over: Partial<StoreIntakeOptions> = {}): StoreIntake {
   return new StoreIntake({
     store: box.store,
     hostname: 'mail.box.test',
@@ -39,6 +40,7 @@ export function testIntake(box: TestStore): StoreIntake {
     senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
     queued: () => undefined,
     clock: () => box.clock.now,
+    ...over,
   });
 }
 

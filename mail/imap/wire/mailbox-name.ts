@@ -1,5 +1,6 @@
-/** Octets of UTF-8 in one level of a name, and in a whole name. */
-const LEVEL = 255;
+import { isMailboxLevel } from '../../message/mailbox-level.ts';
+
+/** Octets of UTF-8 in a whole name. */
 const NAME = 1000;
 const LEVELS = 50;
 
@@ -12,10 +13,9 @@ const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,
  */
 export function canonicalName(name: string): string | undefined {
   const trimmed = name.endsWith('/') ? name.slice(0, -1) : name;
-  if (trimmed.length > NAME || !trimmed.isWellFormed() || /[\p{Cc}\u2028\u2029]/u.test(trimmed)) return undefined;
+  if (trimmed.length > NAME) return undefined;
   const levels = trimmed.normalize('NFC').split('/');
-  if (levels.length > LEVELS || levels.some((level) => level === '' || Buffer.byteLength(level) > LEVEL))
-    return undefined;
+  if (levels.length > LEVELS || !levels.every(isMailboxLevel)) return undefined;
   // RFC 9051 5.1: INBOX in any case is the inbox; what lies below it has it as its parent.
   if (/^inbox$/i.test(levels[0] ?? '')) levels[0] = 'INBOX';
   const canonical = levels.join('/');

@@ -1,7 +1,14 @@
 import type { Resolver } from '../../dns/lookup.ts';
 import type { Log, Meter } from '../../log.ts';
 import type { MailStore } from '../../store/store.ts';
-import { keepStsPolicy, staleStsPolicies, type StsPolicy, stsPolicyOf, useStsPolicy } from '../../store/sts-policy.ts';
+import {
+  keepStsPolicy,
+  putOffStsPolicy,
+  staleStsPolicies,
+  type StsPolicy,
+  stsPolicyOf,
+  useStsPolicy,
+} from '../../store/sts-policy.ts';
 import type { Clock } from '../clock.ts';
 import type { FetchStsPolicy, NoPolicy } from './sts-fetch.ts';
 import { readStsRecord, type StsRecord } from './sts-text.ts';
@@ -35,10 +42,12 @@ export class StsPolicies {
   readonly #fetching = new Map<string, Promise<StsState>>();
   /** By domain and id: what the last fetch came to, until when (monotonic ms). */
   readonly #failed = new Map<string, { until: number; problem: NoPolicy }>();
+  /** What was fetched and is being written down. */
+  readonly #keeping = new Set<Promise<void>>();
   #cancelTimer: () => void;
   #round: Promise<void> | undefined;
   #closing = false;
-  readonly #closed = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<undefined>();
 
   constructor(options: StsPoliciesOptions) {
     this.#options = options;
@@ -58,12 +67,16 @@ export class StsPolicies {
     return counts;
   }
 
-  /** What is still being fetched is let go: a stop waits for nobody's web server. */
+  /**
+   * What is still being fetched is let go, as a stop waits for nobody's web server; what has come is written down. Who
+   * asks for policies has to be closed before.
+   */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#closed.resolve();
+    this.#closed.resolve(undefined);
     this.#cancelTimer();
     await this.#round;
+    await Promise.all(this.#keeping);
   }
 
   async #known(domain: string): Promise<StsPolicy | undefined> {
@@ -92,9 +105,8 @@ export class StsPolicies {
   }
 
   async #fetchNow(domain: string, id: string, instead: StsState): Promise<StsState> {
-    const { fetch, store, clock, log, meter } = this.#options;
+    const { fetch, clock, log, meter } = this.#options;
     const fetched = await fetch(domain);
-    if (this.#closing) return instead;
     meter.count('relay_sts_fetches_total', { result: 'policy' in fetched ? 'fetched' : fetched.failure });
     if (!('policy' in fetched)) {
       log.warn({ domain, ...fetched }, 'the MTA-STS policy of a domain could not be had');
@@ -104,10 +116,19 @@ export class StsPolicies {
     const { mode, mx, maxAge } = fetched.policy;
     const now = clock.now();
     const policy = { id, mode, mx, strings: fetched.strings, fetchedAt: now, expiresAt: now + maxAge * 1000 };
-    await store
+    // Also during a stop it counts for who asked, or mail that is on its way would go out without what it demands.
+    if (!this.#closing) await this.#keep(domain, policy);
+    return { kind: 'policy', policy };
+  }
+
+  async #keep(domain: string, policy: StsPolicy): Promise<void> {
+    const { store, log } = this.#options;
+    const keeping = store
       .write(keepStsPolicy, { domain, policy })
       .catch((error: unknown) => log.warn({ err: error, domain }, 'an MTA-STS policy could not be kept'));
-    return { kind: 'policy', policy };
+    this.#keeping.add(keeping);
+    await keeping;
+    this.#keeping.delete(keeping);
   }
 
   #remember(key: string, problem: NoPolicy): void {
@@ -131,12 +152,13 @@ export class StsPolicies {
   /** One after the other, as nobody waits for it: {@link of} fetches what is old, and notes what was used. */
   async #refresh(): Promise<void> {
     const { store, clock } = this.#options;
-    const now = clock.now();
-    for (const domain of await store.read(staleStsPolicies, { before: now - FRESH, now, limit: ROUND })) {
+    for (const domain of await store.read(staleStsPolicies, { now: clock.now(), limit: ROUND })) {
       if (this.#closing) return;
       const record = await this.#record(domain);
-      const fetching = record.kind === 'id' ? this.#fetch(domain, record.id, { kind: 'none' }) : undefined;
-      await Promise.race([fetching, this.#closed.promise]);
+      const fetching: Promise<StsState> | StsState =
+        record.kind === 'id' ? this.#fetch(domain, record.id, { kind: 'none' }) : { kind: 'none' };
+      const state = await Promise.race([fetching, this.#closed.promise]);
+      if (state?.kind === 'none') await store.write(putOffStsPolicy, { domain });
     }
   }
 }

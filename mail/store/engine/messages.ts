@@ -1,4 +1,5 @@
 import type { Answer, Failure, Job } from './writer.ts';
+import type { TextPlace } from '../search/text-index.ts';
 import type { WakeUp } from './types.ts';
 
 /** What crosses between the main thread and the store's threads. Plain data only. */
@@ -15,7 +16,5 @@ export type ToReader = { kind: 'query'; id: number; name: string; input: unknown
 export type FromReader = { kind: 'answer'; answer: Answer } | { kind: 'closed' };
 
 /** What a store thread is started with. */
-export interface ThreadData {
-  role: 'writer' | 'reader';
-  database: string;
-}
+export type ThreadData =
+  { role: 'writer'; database: string } | { role: 'reader'; database: string } | { role: 'text'; place: TextPlace };

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { runText } from '../search/text-thread.ts';
 import { openForReading, openForWriting } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
 import { migrate, type Migration } from './migrate.ts';
@@ -13,13 +14,14 @@ export interface ThreadParts {
   migrations: readonly Migration[];
 }
 
-/** The body of a store thread: the writer, or a reader for what may scan. */
+/** The body of a store thread: the writer, a reader for what may scan, or full text. */
 export function runStoreThread(parts: ThreadParts): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is a thread of the store, not a program');
-  const { role, database } = workerData as ThreadData;
-  if (role === 'writer') runWriter(port, database, parts);
-  else runReader(port, database, parts);
+  const data = workerData as ThreadData;
+  if (data.role === 'writer') runWriter(port, data.database, parts);
+  else if (data.role === 'reader') runReader(port, data.database, parts);
+  else runText(port, data.place, parts.queries);
 }
 
 function runWriter(port: MessagePort, database: string, parts: ThreadParts): void {

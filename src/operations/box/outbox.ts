@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { releaseWaiting } from '../../../mail/delivery/schedule.ts';
 import { rowId } from '../../ids.ts';
+import { releaseHeld } from '../../sending/held-commands.ts';
 import { operation } from '../operation.ts';
-import { notFound } from '../refusal.ts';
+import { notFound, refuse } from '../refusal.ts';
 import { Id } from '../schemas.ts';
 
 /** For a person at the machine: no token lets its own mail go. */
@@ -18,7 +18,10 @@ export const releaseOutboxItem = operation({
   input: z.strictObject({ outboxId: Id('outbox') }),
   output: z.object({ released: z.literal(true) }),
   async run(call, { outboxId }) {
-    const done = await call.change(releaseWaiting, { id: rowId('outbox', outboxId) ?? 0 }, outboxId);
+    const done = await call.change(releaseHeld, { id: rowId('outbox', outboxId) ?? 0 }, outboxId);
+    if (done.kind === 'frozen') {
+      return refuse('conflict', 'Its organization is frozen: let that work again first (unfreeze_organization).');
+    }
     return done.kind === 'none' ? notFound('outbox item') : { released: true as const };
   },
 });

@@ -75,7 +75,7 @@ const steer = (what: Steering, none: string) =>
   });
 
 export const retryQueue = steer('retry', 'None of these is waiting to be tried; what is held needs to be released.');
-export const releaseQueue = steer('release', 'None of these is held.');
+export const releaseQueue = steer('release', 'None of these is held, or their organization is frozen.');
 export const cancelQueue = steer('cancel', 'None of these is in the queue.');
 
 export const holdQueue = steer('hold', 'None of these is waiting.');

@@ -1,4 +1,5 @@
 import { classOf, type ReplyClass } from '../../../mail/relay/reply-class.ts';
+import { FROZEN } from '../../organizations/commands.ts';
 
 /** What a queue row knows of why it waits. */
 export interface Waiting {
@@ -37,6 +38,9 @@ const MEANINGS: Readonly<Record<ReplyClass, string>> = {
 
 /** Why a recipient has not got a message yet, and what to do, in a few sentences for people. */
 export function explain(row: Waiting): string {
+  if (row.state === 1 && row.held_because === FROZEN) {
+    return `It is held: ${FROZEN}. It goes on when that works again, and can be cancelled.`;
+  }
   if (row.state === 1) {
     return `It is held: ${row.held_because ?? 'no reason was given'}. Release it to send it, or cancel it.`;
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { type Steer, steerQueue } from '../../../mail/store/queue-steering.ts';
+import type { Steer, Steered } from '../../../mail/store/queue-steering.ts';
+import { steerUnfrozen } from '../../sending/held-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { Line } from '../schemas.ts';
@@ -19,12 +20,7 @@ export async function steerMany(
   let changed = 0;
   let after: number | undefined = 0;
   for (let slice = 0; slice < MOST_SLICES && after !== undefined; slice++) {
-    const done: { kind: string; changed: number; last: number | undefined } = await call.change(
-      steerQueue,
-      { ...steer, after },
-      'queue',
-      detail,
-    );
+    const done: Steered = await call.change(steerUnfrozen, { ...steer, after }, 'queue', detail);
     if (done.kind === 'no-route') refuse('not_found', 'There is no such route here.', { resource: 'route' });
     changed += done.changed;
     after = done.last;

@@ -44,8 +44,10 @@ export const getQueueItem = operation({
   rest: { method: 'GET', path: '/api/email/queue/:queueId' },
   async run(call, { queueId }) {
     const row = await rowOf(call, rowId('queue', queueId) ?? notFound('queue item'));
-    const octets = await call.store.blob(row.blob_id, 0, Math.min(row.size, MOST_OCTETS));
-    return { item: itemOf(row), message: messageOf(octets, octets.length < row.size) };
+    // One more says whether there are more: the size of a row counts what is put in front of a forwarded copy.
+    const octets = await call.store.blob(row.blob_id, 0, Math.min(row.size, MOST_OCTETS + 1));
+    const message = messageOf(octets.subarray(0, MOST_OCTETS), octets.length > MOST_OCTETS);
+    return { item: itemOf(row), message };
   },
 });
 

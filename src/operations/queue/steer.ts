@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type Steering, steerQueue } from '../../../mail/store/queue-steering.ts';
+import type { Steering } from '../../../mail/store/queue-steering.ts';
 import { rowId } from '../../ids.ts';
+import { steerUnfrozen } from '../../sending/held-commands.ts';
 import { type Hints, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id } from '../schemas.ts';
@@ -27,7 +28,7 @@ function steering(
     async run(call, { queueId }) {
       const id = rowId('queue', queueId) ?? notFound('queue item');
       const accounts = await allowedAccounts(call);
-      const { kind } = await call.change(steerQueue, { ids: [id], what, tenant: call.tenant, accounts }, queueId);
+      const { kind } = await call.change(steerUnfrozen, { ids: [id], what, tenant: call.tenant, accounts }, queueId);
       if (kind === 'none') refuse('not_found', wrongState, { resource: 'queue item' });
       if (what === 'retry' || what === 'release') call.queueChanged();
       return { queueId, changed: true as const };

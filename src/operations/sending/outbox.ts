@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { listWaiting, type Waiting } from '../../../mail/delivery/schedule.ts';
+import { listWaiting, type Waiting } from '../../../mail/delivery/outbox.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { withdrawWaiting } from '../../sending/sent-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { Id, isoOf, nextCursor, Page } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
-
-const MOST = 10_000;
 
 const Item = z.object({
   outboxId: z.string(),
@@ -33,7 +31,7 @@ export const listOutbox = operation({
   rest: { method: 'GET', path: '/api/email/outbox' },
   async run(call, { cursor = '0', limit }) {
     const after = Number(cursor.replace(/^out_/, '')) || 0;
-    const mine = (await waitingFor(call, after, MOST)).slice(0, limit + 1);
+    const mine = await waitingFor(call, after, limit + 1);
     const page = mine.slice(0, limit);
     const next = mine.length > limit ? String(page.at(-1)?.id ?? 0) : null;
     return { items: page.map(shown), nextCursor: next };
@@ -63,8 +61,7 @@ export const withdrawOutboxItem = operation({
 /** What of the caller's organization waits, within its limits. */
 async function waitingFor(call: Call, after: number, limit: number): Promise<Waiting[]> {
   const accounts = await allowedAccounts(call);
-  const all = await call.store.read(listWaiting, { tenant: call.tenant, after, limit });
-  return all.filter((one) => accounts === null || (one.account !== null && accounts.includes(one.account)));
+  return call.store.read(listWaiting, { tenant: call.tenant, accounts, after, limit });
 }
 
 function shown(item: Waiting): z.output<typeof Item> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { JournalLine } from '../../../mail/store/journal.ts';
 import { publicId } from '../../ids.ts';
 import { isoOf } from '../schemas.ts';
 import { EVENTS, type Entry } from './entry.ts';
@@ -35,7 +36,6 @@ export function shownEntry({ at, ...entry }: Entry): z.output<typeof Event> {
 }
 
 export function messageOf(trace: string, { lines, waiting, sent }: Story): z.output<typeof Message> {
-  const events = new Set<string>(lines.map((line) => line.event));
   const details = lines.map((line) => line.detail);
   const id = details.find((detail) => typeof detail['id'] === 'string')?.['id'];
   const size = details.find((detail) => typeof detail['size'] === 'number')?.['size'];
@@ -44,8 +44,7 @@ export function messageOf(trace: string, { lines, waiting, sent }: Story): z.out
     sentId: sent === undefined ? null : publicId('sent', sent),
     mailboxMessageIds: emailsOf(lines).map(({ email }) => `msg_${email}`),
     rfc822MessageId: typeof id === 'string' ? id : null,
-    direction:
-      events.has('submitted') || events.has('scheduled') ? 'sent' : events.has('received') ? 'received' : 'forwarded',
+    direction: lines.some(isSending) ? 'sent' : lines.some(isReceiving) ? 'received' : 'forwarded',
     at: isoOf(lines[0]?.at ?? 0),
     bytes: typeof size === 'number' ? size : null,
     waiting: waiting.length,
@@ -54,9 +53,18 @@ export function messageOf(trace: string, { lines, waiting, sent }: Story): z.out
 
 /** Sender and recipients as this viewer knows them: those of others are not among them. */
 export function envelopeOf({ lines }: Story): z.output<typeof Envelope> {
-  const begun = lines.filter(({ event }) => event === 'submitted' || event === 'scheduled' || event === 'received');
+  const begun = lines.filter((line) => isSending(line) || isReceiving(line));
   const froms = lines.map(({ detail }) => detail['from']).filter((from) => typeof from === 'string');
   const to = begun.flatMap(({ detail }) => (Array.isArray(detail['to']) ? detail['to'].map(String) : []));
   const sources = lines.map(({ detail }) => detail['source']).filter((source) => typeof source === 'string');
   return { mailFrom: froms[0] ?? '', rcptTo: [...new Set(to.length > 0 ? to : sources)] };
+}
+
+/** A message that is held as a whole is told with all its recipients, a copy that is held with its one. */
+function isSending({ event, detail }: JournalLine): boolean {
+  return event === 'submitted' || event === 'scheduled' || (event === 'held' && Array.isArray(detail['to']));
+}
+
+function isReceiving({ event }: JournalLine): boolean {
+  return event === 'received';
 }

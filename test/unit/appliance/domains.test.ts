@@ -35,6 +35,14 @@ test('a domain gets a key for each algorithm, and what is published fits what si
   expect(rsa.key.asymmetricKeyDetails?.modulusLength).toBe(2048);
 });
 
+test('the keys of a domain sign nothing of a tenant whose it is not', async () => {
+  await onboard('box.test', 2);
+  const keys = keysOf();
+  expect(await keys.of('box.test', 2)).toHaveLength(2);
+  await expect(keys.of('box.test', 1)).rejects.toThrow('somebody else');
+  expect(await keys.of('nobody.test', 1)).toEqual([]);
+});
+
 test('onboarding again changes nothing', async () => {
   const first = await onboard('box.test');
   const before = await world.store.read(dkimKeys, { name: 'box.test' });

@@ -72,3 +72,14 @@ test('two worlds in one process do not share counters', async () => {
   openMetrics().count('login_derivations_total');
   expect((await openMetrics().render()).text).not.toContain('login_derivations_total');
 });
+
+test('counts are whole at each scrape, however many kinds there are', async () => {
+  const metrics = openMetrics();
+  const wanted = [1, 2, 3];
+  for (const times of wanted) {
+    for (let i = 0; i < 1500; i++) metrics.count('operations_total', { operation: `o${i}` });
+    const { text } = await metrics.render();
+    expect(text).toContain(`mailstead_operations_total{operation="o0"} ${times}\n`);
+    expect(text).toContain(`mailstead_operations_total{operation="o1499"} ${times}\n`);
+  }
+});

@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { parser } from 'imapflow/lib/handler/imap-handler.js';
 import { describe, expect, test } from 'vitest';
 import { bodyOf } from '../../../mail/message/body-of.ts';
+import { FactsReader } from '../../../mail/message/facts.ts';
 import { indexMessage, MessageIndexer } from '../../../mail/message/indexer.ts';
-import type { MessageIndex } from '../../../mail/message/index-types.ts';
+import { type MessageFacts, type MessageIndex, wholeIndex } from '../../../mail/message/index-types.ts';
 import { unpackParts, type Part } from '../../../mail/message/parts.ts';
 import { section } from '../../../mail/message/section.ts';
 import { BOMBS, corpus } from '../../support/corpus.ts';
@@ -12,7 +13,10 @@ import { checkBody, checkEnvelope, parseImapValue } from '../../support/imap-val
 const samples = corpus();
 
 function inPieces(bytes: Buffer, sizes: () => number): MessageIndex {
-  const indexer = new MessageIndexer();
+  return fed(new MessageIndexer(), bytes, sizes);
+}
+
+function fed<Index>(indexer: { push(chunk: Buffer): void; end(): Index }, bytes: Buffer, sizes: () => number): Index {
   const reused = Buffer.alloc(70_000);
   for (let at = 0; at < bytes.length;) {
     const size = Math.min(sizes(), bytes.length - at, reused.length);
@@ -22,6 +26,10 @@ function inPieces(bytes: Buffer, sizes: () => number): MessageIndex {
     at += size;
   }
   return indexer.end();
+}
+
+function factsOf({ size, messageId, received }: MessageFacts): MessageFacts {
+  return { size, messageId, received };
 }
 
 /** What must be true of every index of every message. */
@@ -76,6 +84,19 @@ test.each(samples.filter(({ bytes }) => bytes.length < 20_000))(
     for (const size of [1, 2, 3, 5, 8, 61]) expect(inPieces(bytes, () => size)).toEqual(whole);
   },
 );
+
+test.each(samples)('$name: the facts alone are those of the index', ({ bytes }) => {
+  const facts = factsOf(indexMessage(bytes));
+  for (const size of [1, 7, 4096, 70_000]) {
+    if (bytes.length / size < 20_000) expect(fed(new FactsReader(), bytes, () => size)).toEqual(facts);
+  }
+});
+
+test('facts are no index', () => {
+  const index = indexMessage(Buffer.from('From: a@b\r\n\r\nbody\r\n'));
+  expect(wholeIndex(index)).toBe(index);
+  expect(() => wholeIndex(factsOf(index))).toThrow('whole index');
+});
 
 test('imapflow reads every ENVELOPE and BODYSTRUCTURE', async () => {
   for (const { name, bytes } of samples) {
@@ -154,7 +175,9 @@ describe('messages cut and mixed at random', () => {
       fc.property(soup, (words) => {
         const bytes = Buffer.from(words.join(''), 'latin1');
         checkIndex(bytes, indexMessage(bytes));
-        expect(inPieces(bytes, () => 1)).toEqual(indexMessage(bytes));
+        const index = indexMessage(bytes);
+        expect(inPieces(bytes, () => 1)).toEqual(index);
+        expect(fed(new FactsReader(), bytes, () => 1)).toEqual(factsOf(index));
       }),
       { seed: 3, numRuns: 2000 },
     );

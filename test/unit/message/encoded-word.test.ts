@@ -47,8 +47,14 @@ describe('encoding', () => {
   test.each([
     ['plain words', 'plain words'],
     ['say gr\xc3\xbcn \xc3\xbc now', 'say =?utf-8?B?Z3LDvG4gw7w=?= now'],
-    ['\xfc =?utf-8?Q?x?=', '=?utf-8?B?w7w=?= =?utf-8?Q?x?='],
+    ['\xfc =?utf-8?Q?x?=', '=?utf-8?B?w7wg?= =?utf-8?Q?x?='],
   ])('only the 8-bit words of %j', (text, expected) => {
     expect(sevenBitText(text)).toBe(expected);
+  });
+
+  test('what is 7-bit now reads as before, blanks beside encoded-words too', () => {
+    for (const text of ['=?utf-8?Q?a?= \xfc =?utf-8?Q?b?= \xfc', '\xfc \xfc =?utf-8?Q?a?=', 'a \xfc b']) {
+      expect(decodeWords(sevenBitText(text))).toBe(decodeWords(text));
+    }
   });
 });

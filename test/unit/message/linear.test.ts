@@ -4,6 +4,7 @@ import { parseDate } from '../../../mail/message/date.ts';
 import { decodeTransfer } from '../../../mail/message/decode.ts';
 import { decodeWords, sevenBitText } from '../../../mail/message/encoded-word.ts';
 import { parseAddressList } from '../../../mail/message/header-addresses.ts';
+import { HEADER_FORMS, headerForm } from '../../../mail/message/header-forms.ts';
 import { readFields, unfold } from '../../../mail/message/header.ts';
 import { htmlText } from '../../../mail/message/html-text.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
@@ -11,6 +12,7 @@ import { messageIds } from '../../../mail/message/msg-id.ts';
 import { decodedParameter, parseParameters } from '../../../mail/message/parameters.ts';
 import { previewText } from '../../../mail/message/preview.ts';
 import { rewriteSubmittedHeader } from '../../../mail/message/rewrite.ts';
+import { readStructure } from '../../../mail/message/stored-structure.ts';
 import { baseSubject } from '../../../mail/message/subject.ts';
 import { decodeUtf7 } from '../../../mail/message/utf7.ts';
 import { imapString } from '../../../mail/message/wire-string.ts';
@@ -31,6 +33,8 @@ const PARSERS: [name: string, parse: (text: string) => unknown][] = [
   ['subjects', (text) => baseSubject(text)],
   ['previews', (text) => previewText(text)],
   ['HTML', (text) => htmlText(text, 1e9)],
+  ...HEADER_FORMS.map((form): (typeof PARSERS)[number] => [`the form ${form}`, (text) => headerForm(form, text)]),
+  ['stored structures', (text) => readStructure(text)],
   ['UTF-7', (text) => decodeUtf7(text)],
   ['quoted-printable', (text) => decodeTransfer(octets(text), 'quoted-printable')],
   ['base64', (text) => decodeTransfer(octets(text), 'base64')],

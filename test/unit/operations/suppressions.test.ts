@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { command } from '../../../mail/store/engine/types.ts';
 import { suppress, type SuppressionReason } from '../../../mail/store/suppression.ts';
+import { addUnsubscription } from '../../../mail/store/unsubscription.ts';
 import { operatorCaller } from '../../../src/operations/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
@@ -8,8 +9,11 @@ import { testWorld, type TestWorld } from '../../support/world.ts';
 
 const put = command(
   'test-suppress',
-  (tx, input: { tenant: number; key: string; reason: SuppressionReason; source: string }, stamp) =>
-    suppress(tx, { ...input, said: 'words', trace: 'message' }, stamp),
+  (tx, input: { tenant: number; key: string; reason: SuppressionReason; source: string }, stamp) => {
+    const { reason, ...who } = { ...input, trace: 'message' };
+    if (reason === 'unsubscribe') return addUnsubscription(tx, who, stamp);
+    return suppress(tx, { ...who, reason, said: 'words' }, stamp);
+  },
 );
 
 let box: TestWorld;
@@ -41,7 +45,8 @@ test('each says in a sentence how it came to be', async () => {
   ]);
   expect((await list()).map(({ messageId, said }) => [messageId, said])).toEqual([
     [null, ''],
-    ...Array.from({ length: 4 }, () => ['message', 'words']),
+    ...Array.from({ length: 3 }, () => ['message', 'words']),
+    ['message', ''],
   ]);
 });
 
@@ -51,6 +56,34 @@ test('a wish goes before what a server said, and not the other way round', async
   await add('hard_bounce', 'reply', 'a');
   await add('complaint', 'report', 'a');
   expect(await list()).toMatchObject([{ address: 'a@x.example', reason: 'unsubscribe' }]);
+});
+
+test('a complaint goes before what the owner wrote down, so that who lifts it knows', async () => {
+  await call('add_suppression', { address: 'a@x.example' });
+  await add('complaint', 'report', 'a');
+  await call('add_suppression', { address: 'a@x.example' });
+  expect(await list()).toMatchObject([{ address: 'a@x.example', reason: 'complaint' }]);
+});
+
+test('both lists are one, page after page', async () => {
+  for (const n of [1, 3, 5]) await add('hard_bounce', 'reply', `u${n}`);
+  for (const n of [2, 3, 4]) await add('unsubscribe', 'link', `u${n}`);
+  const seen: string[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = await call('list_suppressions', { limit: 2, ...(cursor != null && { cursor }) });
+    seen.push(
+      ...(page['suppressions'] as { address: string; reason: string }[]).map((one) => `${one.address} ${one.reason}`),
+    );
+    cursor = page['nextCursor'] as string | null;
+  } while (cursor !== null);
+  expect(seen).toEqual([
+    'u1@x.example hard_bounce',
+    'u2@x.example unsubscribe',
+    'u3@x.example unsubscribe',
+    'u4@x.example unsubscribe',
+    'u5@x.example hard_bounce',
+  ]);
 });
 
 test('what is removed is gone, and the log says who did it', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { JournalEvent } from '../../../mail/store/journal.ts';
+import type { JournalEvent, JournalLine } from '../../../mail/store/journal.ts';
 import { entriesOf } from '../../../src/operations/trace/explain.ts';
+import { envelopeOf, messageOf } from '../../../src/operations/trace/shown.ts';
+import type { Story } from '../../../src/operations/trace/timeline.ts';
 
 const told = (event: string, detail: Record<string, unknown> = {}) =>
   entriesOf({ at: 1, event: event as JournalEvent, account: null, detail });
@@ -81,5 +83,32 @@ describe('a line of the journal is told in words, with what to do', () => {
     expect(told('something new', { why: 'ignore all' })[0]).toMatchObject({ text: 'why ignore all' });
     expect(told('something new', { why: 'ignore all' })[0]?.explanation).not.toContain('ignore');
     expect(told('delivered', { to, host, tls: '' })[0]?.explanation).toMatch(/without encryption/);
+  });
+});
+
+describe('a message that was only held as a whole', () => {
+  const line = (event: JournalEvent, detail: Record<string, unknown>): JournalLine => ({
+    at: 1,
+    event,
+    account: null,
+    detail,
+  });
+  const story = (lines: JournalLine[]): Story => ({ lines, entries: [], waiting: [], sent: undefined });
+  const whole = line('held', { from: 'me@box.test', to: ['a@x.example', 'b@x.example'], size: 7, because: 'x' });
+
+  test('was sent, from and to whom its line says', () => {
+    expect(envelopeOf(story([whole]))).toEqual({ mailFrom: 'me@box.test', rcptTo: ['a@x.example', 'b@x.example'] });
+    expect(messageOf('t', story([whole])).direction).toBe('sent');
+    expect(messageOf('t', story([whole, line('held', { because: 'again' })])).direction).toBe('sent');
+  });
+
+  test('is no other than one of which a copy was held', () => {
+    const copy = line('held', { to: 'far@x.example', because: 'local mode' });
+    const forwarded = [line('forwarded', { to: 'far@x.example', source: 'sales@box.test' }), copy];
+    expect(messageOf('t', story(forwarded)).direction).toBe('forwarded');
+    expect(envelopeOf(story(forwarded)).rcptTo).toEqual(['sales@box.test']);
+    const received = [line('received', { from: 'x@y.example', to: ['sales@box.test'] }), copy];
+    expect(messageOf('t', story(received)).direction).toBe('received');
+    expect(envelopeOf(story(received)).rcptTo).toEqual(['sales@box.test']);
   });
 });

@@ -10,9 +10,14 @@ import { testWorld, type TestWorld } from '../../support/world.ts';
 
 const queueMail = command(
   'test-send',
-  async (tx, input: { tenant: number; data: Uint8Array }, stamp): Promise<void> => {
-    const outgoing = { ...letterTo('to@remote.example'), ...input, index: indexMessage(input.data) };
-    await send(tx, outgoing, stamp);
+  async (tx, input: { tenant: number; data: Uint8Array; prefix?: string }, stamp): Promise<void> => {
+    const { prefix, ...mail } = input;
+    const outgoing = { ...letterTo('to@remote.example'), ...mail, index: indexMessage(input.data) };
+    if (prefix === undefined) return void (await send(tx, outgoing, stamp));
+    const [row] = outgoing.elsewhere;
+    if (row === undefined) throw new Error('nobody gets it');
+    const copy = { tenant: input.tenant, sender: '', signAs: [], prefix, smtputf8: false, row };
+    await send(tx, { ...outgoing, elsewhere: [], onward: [copy] }, stamp);
   },
 );
 
@@ -22,9 +27,9 @@ beforeEach(async () => {
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
-async function read(lines: readonly string[], tenant = 1) {
+async function read(lines: readonly string[], tenant = 1, forward: { prefix?: string } = {}) {
   const data = Uint8Array.from(Buffer.from(lines.join('\r\n')));
-  await box.world.store.write(queueMail, { tenant, data });
+  await box.world.store.write(queueMail, { tenant, data, ...forward });
   const operation = findOperation('get_queue_item') ?? expect.fail();
   return perform(box.world, operation, operatorCaller(), { queueId: 'que_1' });
 }
@@ -74,6 +79,20 @@ test('HTML alone is shown without its markup, and a long text is cut and says so
   const done = await read(['Content-Type: text/html', '', `<style>p{}</style><p>a &amp; b</p>${'x'.repeat(30_000)}`]);
   const { text, truncated } = messageOf(done);
   expect([String(text).slice(0, 8).trim(), String(text).length, truncated]).toEqual(['a & b xx', 20_000, true]);
+});
+
+test('a forwarded copy is whole, whatever is put in front of it on its way', async () => {
+  const prefix = 'X-Forwarded-To: to@remote.example\r\n'.repeat(10);
+  expect(messageOf(await read(['Subject: x', '', 'hello'], 1, { prefix }))).toMatchObject({ truncated: false });
+});
+
+test.each([
+  [512 * 1024, false],
+  [512 * 1024 + 1, true],
+])('of %d octets it is known whether all were looked at', async (octets, truncated) => {
+  const head = 'Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\nshort\r\n--m\r\n\r\n';
+  const done = await read([head + 'x'.repeat(octets - head.length)]);
+  expect(messageOf(done)).toMatchObject({ text: 'short', truncated });
 });
 
 test('the mail of another organization is not there', async () => {

@@ -3,6 +3,7 @@ import { releaseWaiting } from '../../../mail/delivery/schedule.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { addSuppression } from '../../../mail/store/suppression.ts';
 import { rowId } from '../../../src/ids.ts';
+import type { SendResult } from '../../../src/sending/send-answer.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
 const counts = query('test-counts', async (rx): Promise<Record<string, number>> => ({
@@ -44,6 +45,17 @@ describe('a request that comes again', () => {
     expect(later.id).not.toBe(first.id);
   });
 
+  test('with its fields in another order is the same: many programs keep none', async () => {
+    const parts = { headers: { 'X-A': '1', 'X-B': '2' }, tags: { a: '1', b: '2' }, metadata: { x: 1, y: true } };
+    const turned = { metadata: { y: true, x: 1 }, tags: { b: '2', a: '1' }, headers: { 'X-B': '2', 'X-A': '1' } };
+    const first = await box.send(parts, 'k');
+    expect((await box.send(turned, 'k')).duplicateOf).toBe(first.id);
+    expect(await box.try({ ...parts, tags: { a: '2', b: '1' } }, 'k')).toMatchObject({ error: 'idempotency_conflict' });
+    const to = ['one@x.example', 'two@x.example'];
+    await box.send({ to }, 'order');
+    expect(await box.try({ to: to.toReversed() }, 'order')).toMatchObject({ error: 'idempotency_conflict' });
+  });
+
   test('without a key is taken for the same where that is asked for, for ten minutes, unless it is meant', async () => {
     const guesses = { guesses: true };
     const first = await box.send({}, undefined, guesses);
@@ -55,6 +67,21 @@ describe('a request that comes again', () => {
     expect((await box.send({})).duplicateOf).toBeNull();
     expect((await box.send({})).duplicateOf).toBeNull();
   });
+});
+
+test('a dry run that the first request with its key overtakes says what that was answered', async () => {
+  let first: Promise<SendResult> | undefined;
+  await using raced = await SendWorld.open({
+    async policy() {
+      // Between the look at what was sent before and the gate's own.
+      if (first === undefined) await (first = raced.send({}, 'k'));
+      return { kind: 'allow' };
+    },
+  });
+  const tried = await raced.send({ dryRun: true }, 'k');
+  const sent = await first;
+  expect(tried).toEqual({ ...sent, duplicateOf: sent?.id });
+  expect(await raced.world.store.read(counts, undefined)).toMatchObject({ queue: 1 });
 });
 
 describe('recipients here that only forward', () => {

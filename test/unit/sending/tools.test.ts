@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operatorCaller } from '../../../src/operations/caller.ts';
+import { releaseOutboxItem } from '../../../src/operations/box/outbox.ts';
+import { queue, releaseQueue } from '../../../src/operations/box/queue.ts';
+import { perform } from '../../../src/operations/perform.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
 let tenants: Tenants;
@@ -120,6 +124,38 @@ test('the outbox lists what waits, and gives it back', async () => {
   expect(await tenants.try('withdraw_outbox_item', { outboxId: id }, tenants.b.caller)).toMatchObject({
     refusal: { error: 'not_found' },
   });
+});
+
+test('nobody lets mail of a frozen organization go, and it waits on as before when that works again', async () => {
+  const { outboxId, organizationId } = { ...tenants.b.main };
+  const release = () => perform(tenants.world, releaseOutboxItem, operatorCaller(), { outboxId });
+  const target = { targetOrganizationId: organizationId };
+  await tenants.do('freeze_organization', target, operatorCaller());
+  expect(await release()).toMatchObject({ refusal: { error: 'conflict' } });
+  await tenants.do('unfreeze_organization', target, operatorCaller());
+  const { items } = await tenants.do('list_outbox', { limit: 100 }, tenants.b.caller);
+  expect(items).toContainEqual(expect.objectContaining({ outboxId, state: 'scheduled' }));
+  expect(await release()).toMatchObject({ refusal: { error: 'not_found' } });
+});
+
+test('releasing all that is held passes over what a frozen organization has queued, whatever it was held for', async () => {
+  const target = { targetOrganizationId: tenants.b.main.organizationId };
+  const states = async (caller = tenants.b.caller) =>
+    ((await tenants.do('list_queue', { limit: 100 }, caller))['items'] as { state: string }[]).map((one) => one.state);
+  const release = (ids: 'all' | number[]) => perform(tenants.world, releaseQueue, operatorCaller(), { ids });
+  const before = await states();
+  await tenants.do('freeze_organization', target, operatorCaller());
+  const held = Number(tenants.b.main.heldId.slice(4));
+  expect(await release([held])).toMatchObject({ refusal: { error: 'not_found' } });
+  expect(await release('all')).toMatchObject({ kind: 'done', result: { changed: 2 } });
+  const waiting = await perform(tenants.world, queue, operatorCaller(), { state: 'held' });
+  const why = JSON.stringify(waiting);
+  expect(why).toContain('It is held: the organization is frozen. It goes on when that works again');
+  await tenants.do('unfreeze_organization', target, operatorCaller());
+  expect(await states()).toEqual(before);
+  expect(before).toContain('held');
+  expect(await states(tenants.a.caller)).not.toContain('held');
+  expect(await release([held])).toMatchObject({ kind: 'done' });
 });
 
 test('send_test_email writes to the owner when nobody else is named', async () => {

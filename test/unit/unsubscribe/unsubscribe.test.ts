@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { journalOf, OPERATOR_VIEW } from '../../../mail/store/journal.ts';
-import { listSuppressions, addSuppression } from '../../../mail/store/suppression.ts';
-import { query } from '../../../mail/store/engine/types.ts';
+import { suppressedOf } from '../../../mail/delivery/destinations.ts';
+import { addSuppression, listSuppressions, removeSuppression, suppress } from '../../../mail/store/suppression.ts';
+import { command, query } from '../../../mail/store/engine/types.ts';
 import { readUnsubscribe, unsubscribeFields, unsubscribeKey, unsubscribeLink } from '../../../src/unsubscribe/link.ts';
 import { unsubscribeRoutes } from '../../../src/unsubscribe/routes.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
@@ -16,12 +17,18 @@ const audited = query('test-audited', (rx) =>
   ),
 );
 
+const put = command(
+  'test-suppress',
+  (tx, input: { tenant: number; key: string; reason: 'manual' | 'complaint' | 'hard_bounce'; source: string }, stamp) =>
+    suppress(tx, input, stamp),
+);
+
 let box: TestWorld;
 let app: FastifyInstance;
 let path: string;
 
 beforeEach(async () => {
-  box = await testWorld();
+  box = await testWorld({}, [put]);
   app = Fastify();
   await app.register(async (inner) => unsubscribeRoutes(box.world)(inner));
   path = linkTo('Joe@x.example');
@@ -111,10 +118,41 @@ describe('one click', () => {
     expect(rows.map((row) => row.operation)).toEqual(['unsubscribe', 'resubscribe']);
   });
 
-  test('takes back nothing that has another reason', async () => {
-    await box.world.store.write(addSuppression, { tenant: 1, key: 'joe@x.example', source: 'tok_1' });
-    await post('undo=1');
-    expect(await list()).toEqual(['joe@x.example manual ']);
+  test.each(['manual', 'complaint', 'hard_bounce'] as const)(
+    'counts also where the address is listed as %s, and taking it back leaves that',
+    async (reason) => {
+      const listed = { tenant: 1, key: 'joe@x.example', reason, source: 'tok_1' };
+      await box.world.store.write(put, listed);
+      expect((await get(path)).body).not.toContain('You are unsubscribed');
+      expect((await post(ONE_CLICK)).body).toContain('You are unsubscribed');
+      expect((await get(path)).body).toContain('You are unsubscribed');
+      expect(await list()).toEqual(['joe@x.example unsubscribe message']);
+      await box.world.store.write(put, listed);
+      expect((await post('undo=1')).body).not.toContain('You are unsubscribed');
+      expect(await list()).toEqual([`joe@x.example ${reason} `]);
+      await post('undo=1');
+      const rows = await box.world.store.read(audited, undefined);
+      expect(rows.map((row) => row.operation)).toEqual(['unsubscribe', 'resubscribe']);
+    },
+  );
+
+  test('that the owner lists later is still the wish that is shown, and what is lifted is both', async () => {
+    await post(ONE_CLICK);
+    const who = { tenant: 1, key: 'joe@x.example' };
+    await box.world.store.write(addSuppression, { ...who, source: 'tok_1' });
+    expect(await list()).toEqual(['joe@x.example unsubscribe message']);
+    expect(await box.world.store.write(removeSuppression, who)).toEqual({ kind: 'removed' });
+    expect(await box.world.store.write(removeSuppression, who)).toEqual({ kind: 'missing' });
+    expect([await list(), (await get(path)).body.includes('You are unsubscribed')]).toEqual([[], false]);
+  });
+
+  test('keeps the programs of that organization away, and of no other', async () => {
+    await post(ONE_CLICK);
+    const asked = { keys: ['joe@x.example', 'ann@x.example'] };
+    expect(await box.world.store.read(suppressedOf, { tenant: 1, ...asked })).toMatchObject([
+      { key: 'joe@x.example', reason: 'unsubscribe' },
+    ]);
+    expect(await box.world.store.read(suppressedOf, { tenant: 2, ...asked })).toEqual([]);
   });
 
   test.each(['', 'List-Unsubscribe=Maybe', 'x=List-Unsubscribe=One-Click', 'undo=1&x=2', '{"undo":1}'])(

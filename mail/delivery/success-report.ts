@@ -1,0 +1,51 @@
+import type { Address } from '../message/address.ts';
+import { successReport } from '../message/bounce.ts';
+import type { Store } from '../store/engine/types.ts';
+import { ownReport } from './own-report.ts';
+import type { Outgoing } from './outgoing.ts';
+
+/** A recipient on this box of whom the sender is to be told. */
+export interface Reached {
+  address: Address;
+  /** It goes on to other addresses. */
+  expanded: boolean;
+  /** ORCPT; '' for none. */
+  orcpt: string;
+}
+
+/** What the sender of a message is told of recipients on this box. */
+export interface Success {
+  to: Address;
+  /** ENVID; '' for none. */
+  envid: string;
+  /** Of the message. */
+  header: Uint8Array;
+  reached: readonly Reached[];
+  /** Our own name. */
+  hostname: string;
+  /** ms UTC. */
+  now: number;
+  /** Of the report. */
+  trace: string;
+  /** Why it may not go out yet; null lets it go. */
+  hold: string | null;
+}
+
+/** Whether NOTIFY asks to be told of success. RFC 3461 4.1. */
+export function asksOfSuccess(notify: string): boolean {
+  return notify.split(',').includes('SUCCESS');
+}
+
+/** The report of a box that is both ends, to who asked for it; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
+export async function reportOfSuccess(store: Store, success: Success): Promise<Outgoing> {
+  const { to, envid, header, reached, hostname, now, trace, hold } = success;
+  const bytes = successReport({
+    hostname,
+    to,
+    now,
+    ...(envid !== '' && { envelopeId: envid }),
+    originalHeader: header,
+    recipients: reached.map(({ orcpt, ...one }) => ({ ...one, ...(orcpt !== '' && { originalRecipient: orcpt }) })),
+  });
+  return ownReport(store, { to, bytes, trace, hold });
+}

@@ -1,0 +1,209 @@
+import { LIMITS } from '../../message/limits.ts';
+import { parseParameters } from '../../message/parameters.ts';
+import { bool, id, join, list, nullable, plainObject, type Reader, text, unsigned, wrong } from '../arguments.ts';
+import { readPartHeader } from './header-block.ts';
+import { line } from './header-value.ts';
+
+/** One part of a message that is being written. RFC 8621 4.1.4. */
+export interface PartPlan {
+  /** `type/subtype` in lower case; null: what the blob says of itself. */
+  type: string | null;
+  /** Of the Content-Type, beyond those that are written here. */
+  parameters: readonly (readonly [name: string, value: string])[];
+  charset: string | null;
+  name: string | null;
+  disposition: string | null;
+  cid: string | null;
+  /** Whole lines of further header fields, by lower-case name. */
+  lines: ReadonlyMap<string, string>;
+  body: PartBody;
+}
+
+export type PartBody =
+  { kind: 'parts'; parts: readonly PartPlan[] } | { kind: 'text'; value: string } | { kind: 'blob'; blobId: string };
+
+/** What the parts of one email are made of, and how much room there is for more. */
+export interface PartSource {
+  /** Values by part id; each is taken out by the part that uses it. */
+  readonly values: Map<string, string>;
+  count: number;
+}
+
+const TOKEN = /^[\w!#$%&'*+\-.^`{|}~]{1,100}$/;
+const TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
+const PROPERTIES = new Set(
+  'partId blobId size name type charset disposition cid language location subParts'.split(' '),
+);
+/** The fields that properties of a part stand for. */
+const FIELDS: Readonly<Record<string, string>> = {
+  'content-type': 'type',
+  'content-disposition': 'disposition',
+  'content-id': 'cid',
+  'content-language': 'language',
+  'content-location': 'location',
+};
+
+/** Reads an EmailBodyPart with all that is below it. `fallback` is its type where it says none. */
+export function readPart(
+  value: unknown,
+  path: string,
+  source: PartSource,
+  fallback: string | null = null,
+  depth = 0,
+): PartPlan {
+  const given = plainObject(value, path);
+  const at = (name: string): unknown => (Object.hasOwn(given, name) ? given[name] : undefined);
+  const odd = Object.keys(given).find((name) => !PROPERTIES.has(name) && !name.startsWith('header:'));
+  if (odd !== undefined) throw wrong(join(path, odd), 'is not known here, or is not for clients to set');
+  if (++source.count > LIMITS.parts) throw wrong(path, `is one part too many: at most ${LIMITS.parts}`);
+  const header = readPartHeader(given, path, (name) => refusedField(name, given));
+  const raw = rawType(header.lines, path);
+  const type = nullable(mediaType)(at('type'), join(path, 'type')) ?? raw?.type ?? null;
+  const body = readBody(given, path, type, source, depth);
+  header.lines.delete('content-type');
+  return {
+    type: type ?? fallback ?? defaultType(body),
+    parameters: raw?.parameters ?? [],
+    charset: readCharset(at('charset'), join(path, 'charset'), body) ?? raw?.charset ?? null,
+    name: nullable(fileName)(at('name'), join(path, 'name')),
+    disposition: nullable(token)(at('disposition'), join(path, 'disposition')),
+    cid: nullable(contentId)(at('cid'), join(path, 'cid')),
+    lines: new Map([
+      ...languageLines(nullable(list(token))(at('language'), join(path, 'language'))),
+      ...locationLines(nullable(location)(at('location'), join(path, 'location'))),
+      ...header.lines,
+    ]),
+    body,
+  };
+}
+
+function defaultType(body: PartBody): string | null {
+  if (body.kind === 'blob') return null;
+  return body.kind === 'text' ? 'text/plain' : 'multipart/mixed';
+}
+
+function refusedField(name: string, given: Readonly<Record<string, unknown>>): string | undefined {
+  if (name === 'content-transfer-encoding') return 'is chosen by the server';
+  const property = FIELDS[name];
+  return property !== undefined && (given[property] ?? null) !== null ? `is given by "${property}" already` : undefined;
+}
+
+interface RawType {
+  type: string;
+  charset: string | null;
+  parameters: [string, string][];
+}
+
+/** A Content-Type that was given whole, for its parameters: `text/calendar; method=REQUEST`. */
+function rawType(lines: ReadonlyMap<string, string>, path: string): RawType | undefined {
+  const field = lines.get('content-type');
+  if (field === undefined) return undefined;
+  const { value, params } = parseParameters(field.slice(field.indexOf(':') + 1).trim());
+  const at = join(path, 'header:Content-Type');
+  const parameters = params.filter(([name]) => name !== 'boundary' && name !== 'charset');
+  if (parameters.some(([name, one]) => !TOKEN.test(name) || !/^[\x20-\x7e]{1,200}$/.test(one))) {
+    throw wrong(at, 'must have short parameters of ASCII');
+  }
+  const charset = params.find(([name]) => name === 'charset')?.[1] ?? null;
+  if (charset !== null) token(charset, at);
+  return { type: mediaType(value, at), charset, parameters };
+}
+
+/** RFC 8621 4.6: the text of a value, the octets of a blob, or further parts: exactly one of them. */
+function readBody(
+  given: Readonly<Record<string, unknown>>,
+  path: string,
+  type: string | null,
+  source: PartSource,
+  depth: number,
+): PartBody {
+  const partId = nullable(text)(given['partId'], join(path, 'partId'));
+  const blobId = nullable(text)(given['blobId'], join(path, 'blobId'));
+  const isContainer = type?.startsWith('multipart/') === true || (given['subParts'] ?? null) !== null;
+  if (isContainer) {
+    if (partId !== null || blobId !== null) throw wrong(path, 'has parts, so it has no "partId" and no "blobId"');
+    return readParts(given['subParts'], path, type, source, depth);
+  }
+  if (partId !== null && blobId !== null) throw wrong(path, 'must have "partId" or "blobId", not both');
+  nullable(unsigned)(given['size'], join(path, 'size'));
+  if (blobId !== null) return { kind: 'blob', blobId: id(blobId, join(path, 'blobId')) };
+  if (partId === null) throw wrong(path, 'must have a "partId" of "bodyValues" or a "blobId"');
+  if ((given['size'] ?? null) !== null) throw wrong(join(path, 'size'), 'must be left out with "partId"');
+  const value = source.values.get(partId);
+  // Used once: a text that is written many times over would be more than the request that brought it.
+  source.values.delete(partId);
+  if (value === undefined) throw wrong(join(path, 'partId'), 'must name one of "bodyValues", each used once');
+  return { kind: 'text', value };
+}
+
+function readParts(value: unknown, path: string, type: string | null, source: PartSource, depth: number): PartBody {
+  const at = join(path, 'subParts');
+  if (type !== null && !type.startsWith('multipart/')) throw wrong(at, 'belongs to a multipart only');
+  if (depth >= LIMITS.depth - 1) throw wrong(at, `is nested too deep: at most ${LIMITS.depth - 1} levels`);
+  const parts = list((one, where) => readPart(one, where, source, null, depth + 1))(value, at);
+  if (parts.length === 0) throw wrong(at, 'must not be empty');
+  return { kind: 'parts', parts };
+}
+
+function readCharset(value: unknown, path: string, body: PartBody): string | null {
+  const charset = nullable(token)(value, path);
+  if (charset !== null && body.kind !== 'blob') throw wrong(path, 'must be left out unless there is a "blobId"');
+  return charset;
+}
+
+const token: Reader<string> = (value, path) => {
+  const given = text(value, path);
+  if (!TOKEN.test(given)) throw wrong(path, 'must be one word of ASCII');
+  return given;
+};
+
+const mediaType: Reader<string> = (value, path) => {
+  const given = text(value, path);
+  if (!TYPE.test(given)) throw wrong(path, 'must be a media type such as text/plain, without parameters');
+  return given.toLowerCase();
+};
+
+const fileName: Reader<string> = (value, path) => {
+  const given = line(value, path);
+  if (given.length > 1_000) throw wrong(path, 'must not be longer than 1,000 characters');
+  return given;
+};
+
+const contentId: Reader<string> = (value, path) => {
+  const given = text(value, path);
+  if (!/^[\x21-\x3b\x3d\x3f-\x7e]{1,500}$/.test(given)) throw wrong(path, 'must be an id without angle brackets');
+  return given;
+};
+
+const location: Reader<string> = (value, path) => {
+  const given = text(value, path);
+  if (!/^[\x21-\x7e]{1,900}$/.test(given)) throw wrong(path, 'must be a URI in ASCII');
+  return given;
+};
+
+function languageLines(tags: readonly string[] | null): [string, string][] {
+  return tags === null || tags.length === 0
+    ? []
+    : [['content-language', `Content-Language: ${tags.join(',\r\n ')}\r\n`]];
+}
+
+function locationLines(uri: string | null): [string, string][] {
+  return uri === null ? [] : [['content-location', `Content-Location: ${uri}\r\n`]];
+}
+
+/** The texts of `bodyValues` by part id. RFC 8621 4.1.4. */
+export function readBodyValues(value: unknown): Map<string, string> {
+  const given = value === undefined || value === null ? {} : plainObject(value, 'bodyValues');
+  return new Map(Object.entries(given).map(([partId, one]) => [partId, readValue(one, join('bodyValues', partId))]));
+}
+
+function readValue(value: unknown, path: string): string {
+  const given = plainObject(value, path);
+  for (const [name, one] of Object.entries(given)) {
+    if (name === 'value') continue;
+    const at = join(path, name);
+    if (name !== 'isEncodingProblem' && name !== 'isTruncated') throw wrong(at, 'is not known here');
+    if (bool(one, at)) throw wrong(at, 'must be false: a text that is not whole cannot be sent');
+  }
+  return text(given['value'], join(path, 'value'));
+}

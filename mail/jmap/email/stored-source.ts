@@ -1,0 +1,20 @@
+import type { EmailRow } from '../../store/email-rows.ts';
+import { blobId } from '../ids.ts';
+import type { JmapDesk } from '../method.ts';
+import type { MessageSource } from './message-source.ts';
+
+/** A message of the store. What was not looked up of it is empty. */
+export function storedSource(desk: JmapDesk, row: EmailRow): MessageSource {
+  const length = row.size - row.trace.length;
+  return {
+    trace: row.trace,
+    headerLength: row.listing?.headerLength ?? 0,
+    envelope: row.listing?.envelope ?? '',
+    bodyStructure: row.structure?.bodyStructure ?? '',
+    parts: row.structure?.parts ?? '[]',
+    preview: row.listing?.preview ?? '',
+    hasAttachment: row.hasAttachment,
+    read: (start, octets) => desk.store.blob(row.blob, start, Math.min(octets, length - start)),
+    partBlobId: (path) => blobId({ kind: 'part', email: row.id, path }),
+  };
+}

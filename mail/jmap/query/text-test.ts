@@ -1,0 +1,83 @@
+import type { Term } from '../../message/search-terms.ts';
+import type { Facts } from './facts.ts';
+import type { TextColumn } from './filter.ts';
+import type { Scene } from './scene.ts';
+
+/** Ids of an account's emails lie between this and the next multiple. */
+const ACCOUNT_SPAN = 2 ** 32;
+/** Up to so many hits are simply known; of more common words only those among the emails at hand are asked for. */
+export const RARE = 2000;
+/** Ids of a page may lie that much wider than they are many. */
+const WIDEST = 16;
+
+/** Terms, and where they must all be. */
+export interface TextGroup {
+  columns: readonly TextColumn[] | null;
+  terms: readonly Term[];
+}
+
+/** The FTS5 expression of what must all be true. Words are letters and digits only: nothing in them is syntax. */
+export function matchExpression(groups: readonly TextGroup[]): string {
+  return groups
+    .map(({ columns, terms }) => {
+      const all = terms.map(({ words, prefix }) => `"${words.join(' ')}"${prefix ? ' *' : ''}`).join(' AND ');
+      return columns === null ? `(${all})` : `({${columns.join(' ')}} : (${all}))`;
+    })
+    .join(' AND ');
+}
+
+const SOME = 'SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?';
+
+/** Which emails of an account have words in them. Asks the index for no more than is needed. */
+export class TextTest {
+  readonly #scene: Scene;
+  readonly #expression: string;
+  #rare: readonly number[] | undefined | 'unasked' = 'unasked';
+  #all: Set<number> | undefined;
+
+  constructor(scene: Scene, groups: readonly TextGroup[]) {
+    this.#scene = scene;
+    this.#expression = matchExpression(groups);
+  }
+
+  /** All that match, when they are few. */
+  async rare(): Promise<readonly number[] | undefined> {
+    if (this.#rare === 'unasked') {
+      const found = await this.#within(...this.#range(), RARE + 1);
+      this.#rare = found.length > RARE ? undefined : found;
+      if (this.#rare !== undefined) this.#all = new Set(found);
+    }
+    return this.#rare;
+  }
+
+  async matching(among: readonly Facts[]): Promise<(facts: Facts) => boolean> {
+    await this.rare();
+    const known = this.#all ?? (await this.#near(among)) ?? (this.#all = await this.#everything());
+    return ({ id }) => known.has(id);
+  }
+
+  /** Emails that came at about the same time have neighbouring ids, unless they were put there later. */
+  async #near(among: readonly Facts[]): Promise<Set<number> | undefined> {
+    let [first, last] = [Number.POSITIVE_INFINITY, 0];
+    for (const { id } of among) {
+      first = Math.min(first, id);
+      last = Math.max(last, id);
+    }
+    const wide = last - first >= WIDEST * (among.length + 16);
+    return wide ? undefined : new Set(await this.#within(first, last, -1));
+  }
+
+  async #everything(): Promise<Set<number>> {
+    this.#scene.looked(0);
+    return new Set(await this.#within(...this.#range(), -1));
+  }
+
+  #range(): [number, number] {
+    return [this.#scene.account * ACCOUNT_SPAN, (this.#scene.account + 1) * ACCOUNT_SPAN - 1];
+  }
+
+  async #within(from: number, to: number, limit: number): Promise<number[]> {
+    const rows = await this.#scene.rx.all<{ id: number }>(SOME, this.#expression, from, to, limit);
+    return rows.map(({ id }) => id);
+  }
+}

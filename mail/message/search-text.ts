@@ -1,0 +1,90 @@
+import { decodeWords } from './encoded-word.ts';
+import { decodeCharset, decodeTransfer } from './decode.ts';
+import { readFields, unfold } from './header.ts';
+import { htmlText } from './html-text.ts';
+import { LIMITS } from './limits.ts';
+import type { Part } from './parts.ts';
+
+/** Characters of text of one message that are searched: what is behind them is not found. */
+export const SEARCHED_TEXT = 256 * 1024;
+/** Octets of one message that are read for it. */
+const MOST_OCTETS = 1024 * 1024;
+
+/** What can be found of a message's header. */
+export interface HeaderTexts {
+  subject: string;
+  from: string;
+  to: string;
+  cc: string;
+  bcc: string;
+}
+
+/** What can be found of its parts. */
+export interface PartTexts {
+  /** Its own texts, HTML without its tags. */
+  body: string;
+  /** Names of what is attached, and text that is attached. */
+  attach: string;
+}
+
+const FIELDS: ReadonlySet<string> = new Set(['subject', 'from', 'to', 'cc', 'bcc']);
+
+/** Reads the octets of a header. Nothing throws. */
+export function headerTexts(header: Uint8Array): HeaderTexts {
+  const octets = Buffer.from(header.buffer, header.byteOffset, Math.min(header.length, LIMITS.header));
+  const texts: HeaderTexts & Record<string, string> = { subject: '', from: '', to: '', cc: '', bcc: '' };
+  for (const { name, value } of readFields(octets.toString('latin1'), LIMITS.fields)) {
+    if (!FIELDS.has(name)) continue;
+    const text = decodeWords(unfold(value.slice(0, LIMITS.field)));
+    texts[name] = texts[name] === '' ? text : `${texts[name]}\n${text}`;
+  }
+  return texts;
+}
+
+/** Reads the texts of a message's parts; `read` answers octets of the indexed blob. */
+export function partTexts(read: (start: number, length: number) => Uint8Array, parts: readonly Part[]): PartTexts {
+  const body = new Gathered();
+  const attach = new Gathered();
+  let octets = MOST_OCTETS;
+  for (const part of parts) {
+    if (part.filename !== '') attach.add(part.filename);
+    const into = isBody(part) ? body : attach;
+    const length = isText(part) ? Math.min(part.bodyLength, octets) : 0;
+    if (length === 0 || into.full) continue;
+    octets -= length;
+    into.add(textOf(read(part.bodyOffset, length), part, SEARCHED_TEXT));
+  }
+  return { body: body.text, attach: attach.text };
+}
+
+function textOf(octets: Uint8Array, part: Part, enough: number): string {
+  const text = decodeCharset(decodeTransfer(octets, part.encoding), part.charset);
+  return part.subtype === 'html' ? htmlText(text, enough) : text;
+}
+
+/** Reports are of type message and readable; an attached message has parts of its own. */
+function isText({ type, subtype }: Part): boolean {
+  return type === 'text' || (type === 'message' && subtype !== 'rfc822');
+}
+
+function isBody({ type, subtype, disposition, filename }: Part): boolean {
+  return (
+    type === 'text' &&
+    ['plain', 'html', 'enriched'].includes(subtype) &&
+    disposition !== 'attachment' &&
+    filename === ''
+  );
+}
+
+class Gathered {
+  text = '';
+
+  get full(): boolean {
+    return this.text.length >= SEARCHED_TEXT;
+  }
+
+  add(text: string): void {
+    if (this.full) return;
+    this.text += `${this.text === '' ? '' : '\n'}${text}`.slice(0, SEARCHED_TEXT - this.text.length);
+  }
+}

@@ -1,0 +1,45 @@
+import type { HeaderAddress } from './header-addresses.ts';
+import { readWire, type WireValue } from './wire-value.ts';
+
+/** What a stored ENVELOPE says. Undefined: no such field, or an empty one. All of it 7-bit, nothing decoded. */
+export interface StoredEnvelope {
+  date: string | undefined;
+  subject: string | undefined;
+  from: HeaderAddress[] | undefined;
+  to: HeaderAddress[] | undefined;
+  cc: HeaderAddress[] | undefined;
+  bcc: HeaderAddress[] | undefined;
+  inReplyTo: string | undefined;
+  messageId: string | undefined;
+}
+
+/**
+ * Reads what {@link formatEnvelope} wrote. Sender and Reply-To are not among it: ENVELOPE says From in their place where
+ * they are missing, so that nobody can tell.
+ */
+export function readEnvelope(envelope: string): StoredEnvelope {
+  const wire = readWire(envelope);
+  const [date, subject, from, , , to, cc, bcc, inReplyTo, messageId] = Array.isArray(wire) ? (wire as WireValue[]) : [];
+  return {
+    date: text(date),
+    subject: text(subject),
+    from: addresses(from),
+    to: addresses(to),
+    cc: addresses(cc),
+    bcc: addresses(bcc),
+    inReplyTo: text(inReplyTo),
+    messageId: text(messageId),
+  };
+}
+
+function text(value: WireValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function addresses(list: WireValue | undefined): HeaderAddress[] | undefined {
+  if (list === undefined || list === null || typeof list === 'string') return undefined;
+  return list.map((one) => {
+    const [name, , mailbox, host] = typeof one === 'string' || one === null ? [] : one;
+    return { name: text(name), mailbox: text(mailbox), host: text(host) };
+  });
+}

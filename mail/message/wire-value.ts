@@ -1,0 +1,48 @@
+/** One value of ENVELOPE or BODYSTRUCTURE: NIL, a string or number as text, or a list. */
+export type WireValue = null | string | readonly WireValue[];
+
+/** Reads what envelope.ts and body-structure.ts wrote; of anything else, what can be made of it. RFC 3501 7.4.2. */
+export function readWire(text: string): WireValue {
+  const root: WireValue[] = [];
+  // Lists that are open, outermost first: no depth of nesting reaches the stack.
+  const open = [root];
+  for (let at = 0; at < text.length;) {
+    const list = open.at(-1) ?? root;
+    const char = text[at];
+    if (char === '(') {
+      const inner: WireValue[] = [];
+      list.push(inner);
+      open.push(inner);
+      at++;
+    } else if (char === ')') {
+      if (open.length > 1) open.pop();
+      at++;
+    } else if (char === ' ') at++;
+    else at = readString(text, at, list);
+  }
+  return root[0] ?? null;
+}
+
+/** Puts the string, number or NIL at `at` on the list; answers where it ends. */
+function readString(text: string, at: number, list: WireValue[]): number {
+  if (text[at] === '"') {
+    let end = at + 1;
+    while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+    const quoted = text.slice(at + 1, end);
+    list.push(quoted.includes('\\') ? quoted.replace(/\\(.)/g, '$1') : quoted);
+    return end + 1;
+  }
+  if (text[at] === '{') {
+    const brace = text.indexOf('}', at);
+    if (brace < 0) return text.length;
+    const start = brace + 3;
+    const end = start + Number(text.slice(at + 1, brace));
+    list.push(text.slice(start, end));
+    return Math.max(end, start);
+  }
+  let end = at;
+  while (end < text.length && text[end] !== ' ' && text[end] !== ')' && text[end] !== '(') end++;
+  const atom = text.slice(at, end);
+  list.push(atom === 'NIL' ? null : atom);
+  return end;
+}

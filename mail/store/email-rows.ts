@@ -1,0 +1,195 @@
+import { query, type Read } from './engine/types.ts';
+import { DELETED, kwList } from './flags.ts';
+import { stateOf } from './type-state.ts';
+
+/** One shown message of an account, as JMAP's Email has it. */
+export interface EmailRow {
+  id: number;
+  threadId: number;
+  /** Octets of trace and blob. */
+  size: number;
+  /** ms UTC. */
+  receivedAt: number;
+  hasAttachment: boolean;
+  /** Header lines of this recipient's own, which stand before the blob; one character an octet. */
+  trace: string;
+  blob: number;
+  mailboxes: number[];
+  /** Of all its entries. */
+  flags: number;
+  /** Keywords beyond the slots, in lower case. */
+  keywords: string[];
+  listing?: EmailListing;
+  structure?: EmailStructure;
+}
+
+/** What a line of a message list is made of. */
+export interface EmailListing {
+  headerLength: number;
+  /** Wire-ready ENVELOPE. */
+  envelope: string;
+  preview: string;
+}
+
+export interface EmailStructure {
+  /** Wire-ready BODYSTRUCTURE. */
+  bodyStructure: string;
+  /** The part table, mail/message/parts.ts. */
+  parts: string;
+}
+
+/** Octets of ENVELOPE, structures and part tables that one look-up reads. */
+const MOST_STRUCTURE = 8 * 1024 * 1024;
+
+export interface EmailRows {
+  /** Mod-sequence of the last change of any message. */
+  state: number;
+  /** In no order that means anything. Of another account, unknown, or marked \Deleted everywhere: not there. */
+  rows: EmailRow[];
+  /** Keyword in lower case by its bit. */
+  slots: ReadonlyMap<number, string>;
+}
+
+interface Fact extends Record<string, number | string> {
+  id: number;
+  thread_id: number;
+  size: number;
+  received_at: number;
+  attach: number;
+  trace: string;
+  blob_id: number;
+}
+
+interface Entry extends Record<string, number | string | null> {
+  email_id: number;
+  mailbox_id: number;
+  flags: number;
+  kw: string | null;
+}
+
+/**
+ * Messages of one account by their ids, in one snapshot with the state that they are in. Undefined: what is wanted of
+ * them is more than one look-up reads.
+ */
+export const emailRows = query(
+  'email-rows',
+  async (
+    rx,
+    input: { account: number; ids: readonly number[]; listing: boolean; structure: boolean },
+  ): Promise<EmailRows | undefined> => {
+    const { account, listing, structure } = input;
+    const ids = JSON.stringify(input.ids);
+    if (listing && !(await fits(rx, account, ids))) return undefined;
+    const facts = await rx.all<Fact>(
+      `SELECT id, thread_id, size, received_at, attach, trace, blob_id FROM email
+       WHERE id IN (SELECT value FROM json_each(?)) AND account_id = ?`,
+      ids,
+      account,
+    );
+    const rows = withEntries(facts, await shownEntries(rx, account, ids));
+    if (listing) await addListing(rx, rows, ids);
+    if (structure) await addStructure(rx, rows, ids);
+    return { state: await stateOf(rx, account, 'Email'), rows: [...rows.values()], slots: await slotsOf(rx, account) };
+  },
+);
+
+/** Asked of the lengths alone, which stand at the head of a row. */
+async function fits(rx: Read, account: number, ids: string): Promise<boolean> {
+  const sum = await rx.get<{ octets: number | null }>(
+    `SELECT sum(octet_length(m.envelope) + octet_length(m.bodystructure) + octet_length(m.parts)) AS octets
+     FROM email e JOIN email_meta m ON m.email_id = e.id
+     WHERE e.id IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
+    ids,
+    account,
+  );
+  return (sum?.octets ?? 0) <= MOST_STRUCTURE;
+}
+
+/** Where messages stand without \Deleted; a mailbox that was deleted is no place any more. */
+function shownEntries(rx: Read, account: number, ids: string): Promise<Entry[]> {
+  return rx.all<Entry>(
+    `SELECT n.email_id, n.mailbox_id, n.flags, n.kw FROM entry n JOIN mailbox b ON b.id = n.mailbox_id
+     WHERE n.email_id IN (SELECT value FROM json_each(?)) AND n.flags & ? = 0 AND b.account_id = ? AND b.gone_at IS NULL`,
+    ids,
+    DELETED,
+    account,
+  );
+}
+
+function withEntries(facts: readonly Fact[], entries: readonly Entry[]): Map<number, EmailRow> {
+  const rows = new Map(facts.map((fact) => [fact.id, toRow(fact)]));
+  for (const { email_id, mailbox_id, flags, kw } of entries) {
+    const row = rows.get(email_id);
+    if (row === undefined) continue;
+    row.mailboxes.push(mailbox_id);
+    row.flags |= flags;
+    row.keywords.push(...kwList(kw));
+  }
+  for (const [id, row] of rows) if (row.mailboxes.length === 0) rows.delete(id);
+  return rows;
+}
+
+function toRow(fact: Fact): EmailRow {
+  return {
+    id: fact.id,
+    threadId: fact.thread_id,
+    size: fact.size,
+    receivedAt: fact.received_at,
+    hasAttachment: fact.attach === 1,
+    trace: fact.trace,
+    blob: fact.blob_id,
+    mailboxes: [],
+    flags: 0,
+    keywords: [],
+  };
+}
+
+async function addListing(rx: Read, rows: ReadonlyMap<number, EmailRow>, ids: string): Promise<void> {
+  const found = await rx.all<{ email_id: number; header_length: number; envelope: string; preview: string }>(
+    'SELECT email_id, header_length, envelope, preview FROM email_meta WHERE email_id IN (SELECT value FROM json_each(?))',
+    ids,
+  );
+  for (const { email_id, header_length, envelope, preview } of found) {
+    const row = rows.get(email_id);
+    if (row !== undefined) row.listing = { headerLength: header_length, envelope, preview };
+  }
+}
+
+async function addStructure(rx: Read, rows: ReadonlyMap<number, EmailRow>, ids: string): Promise<void> {
+  const found = await rx.all<{ email_id: number; bodystructure: string; parts: string }>(
+    'SELECT email_id, bodystructure, parts FROM email_meta WHERE email_id IN (SELECT value FROM json_each(?))',
+    ids,
+  );
+  for (const { email_id, bodystructure, parts } of found) {
+    const row = rows.get(email_id);
+    if (row !== undefined) row.structure = { bodyStructure: bodystructure, parts };
+  }
+}
+
+async function slotsOf(rx: Read, account: number): Promise<Map<number, string>> {
+  const rows = await rx.all<{ slot: number; lname: string }>(
+    'SELECT slot, lname FROM keyword WHERE account_id = ?',
+    account,
+  );
+  return new Map(rows.map(({ slot, lname }) => [slot, lname]));
+}
+
+/**
+ * The ids of all shown messages of an account, or undefined when it has more than `most`. Messages that are hidden
+ * count too, so that no more than `most` are ever looked at.
+ */
+export const allEmailIds = query(
+  'all-email-ids',
+  async (rx, input: { account: number; most: number }): Promise<number[] | undefined> => {
+    const { account, most } = input;
+    const owner = await rx.get<{ used_count: number }>('SELECT used_count FROM account WHERE id = ?', account);
+    if ((owner?.used_count ?? 0) > most) return undefined;
+    const rows = await rx.all<{ id: number }>(
+      `SELECT DISTINCT n.email_id AS id FROM mailbox b JOIN entry n ON n.mailbox_id = b.id
+       WHERE b.account_id = ? AND b.gone_at IS NULL AND n.flags & ? = 0 ORDER BY id`,
+      account,
+      DELETED,
+    );
+    return rows.map(({ id }) => id);
+  },
+);

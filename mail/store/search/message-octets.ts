@@ -1,0 +1,43 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { blobPath } from '../blob.ts';
+import type { Connection } from '../engine/connection.ts';
+
+/** Where the octets of one blob are read from, from any place, on a thread that may wait for the disk. */
+export interface Octets extends Disposable {
+  /** Clipped to what is there. */
+  read(start: number, length: number): Uint8Array;
+}
+
+/** Opens a blob; one that is gone is empty. `blobs` is the directory of blob files. */
+export function openOctets(connection: Pick<Connection, 'get'>, blob: number, blobs: string): Octets {
+  const row = connection.get<{ file: string | null; data: Uint8Array | null }>(
+    'SELECT file, data FROM blob WHERE id = ?',
+    [blob],
+  );
+  return row?.file == null ? ofBytes(row?.data ?? new Uint8Array(0)) : ofFile(blobPath(blobs, row.file));
+}
+
+export function ofBytes(data: Uint8Array): Octets {
+  return { read: (start, length) => data.subarray(start, start + length), [Symbol.dispose]: () => undefined };
+}
+
+/** A file that is gone is empty: its message was forgotten a moment ago. */
+export function ofFile(path: string): Octets {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ofBytes(new Uint8Array(0));
+    throw error;
+  }
+  return {
+    read(start, length) {
+      const octets = Buffer.allocUnsafeSlow(length);
+      let got = 0;
+      for (let read = -1; got < length && read !== 0; got += read)
+        read = readSync(file, octets, got, length - got, start + got);
+      return octets.subarray(0, got);
+    },
+    [Symbol.dispose]: () => closeSync(file),
+  };
+}

@@ -1,0 +1,137 @@
+import { Worker } from 'node:worker_threads';
+import type { Log } from '../../log.ts';
+import { StoreFailure } from '../engine/client.ts';
+import type { ThreadData } from '../engine/messages.ts';
+import type { Query } from '../engine/types.ts';
+import type { TextPlace } from './text-index.ts';
+import type { FromText, ToText } from './text-thread.ts';
+import { type Searched, type TextAsked, TextWorker } from './text-worker.ts';
+
+/** After the last commit, and after the first one at most: one that arrives is not slowed by its index. */
+const QUIET_MS = 2_000;
+const LATEST_MS = 60_000;
+
+/** Full-text search as the store has it. */
+export interface TextSearch {
+  /** Mail was committed: it is indexed soon. Returns at once. */
+  committed(): void;
+  search<I, O>(what: Query<I, O>, input: I, asked: TextAsked): Promise<Searched<O>>;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(value: Searched<never>): void;
+  reject(error: Error): void;
+}
+
+/** The main thread's end of the full-text thread, which starts when there is first something to do. */
+export class TextClient implements TextSearch {
+  readonly #thread: URL;
+  readonly #place: TextPlace;
+  readonly #log: Log;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #id = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #first = 0;
+  #latest = 0;
+  #closed = false;
+
+  constructor(thread: URL, place: TextPlace, log: Log) {
+    this.#thread = thread;
+    this.#place = place;
+    this.#log = log;
+  }
+
+  committed(): void {
+    this.#latest = performance.now();
+    if (this.#timer !== undefined || this.#closed) return;
+    this.#first = this.#latest;
+    this.#arm(QUIET_MS);
+  }
+
+  search<I, O>(what: Query<I, O>, input: I, asked: TextAsked): Promise<Searched<O>> {
+    if (this.#closed) return Promise.resolve({ kind: 'unavailable' });
+    const id = ++this.#id;
+    return new Promise<Searched<O>>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#post({ kind: 'search', id, name: what.name, input, asked });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    worker.postMessage({ kind: 'close' } satisfies ToText);
+    await ended;
+  }
+
+  #arm(ms: number): void {
+    this.#timer = setTimeout(() => this.#due(), ms);
+    this.#timer.unref();
+  }
+
+  #due(): void {
+    const now = performance.now();
+    const left = Math.min(this.#latest + QUIET_MS, this.#first + LATEST_MS) - now;
+    if (left > 0) {
+      this.#arm(left);
+      return;
+    }
+    this.#timer = undefined;
+    this.#post({ kind: 'wake' });
+  }
+
+  #post(message: ToText): void {
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(message);
+  }
+
+  #start(): Worker {
+    const workerData: ThreadData = { role: 'text', place: this.#place };
+    const worker = new Worker(this.#thread, { workerData, name: 'full text' });
+    worker.unref();
+    worker.on('message', (message: FromText) => this.#heard(message));
+    const gone = (error: Error): void => {
+      if (this.#worker === worker) this.#worker = undefined;
+      for (const waiting of this.#waiting.values()) waiting.reject(error);
+      this.#waiting.clear();
+    };
+    worker.on('error', (error) => gone(error as Error));
+    worker.on('exit', () => gone(new Error('the full-text thread ended')));
+    return worker;
+  }
+
+  #heard(message: FromText): void {
+    if (message.kind === 'said') this.#log[message.level](message.fields, message.text);
+    if (message.kind !== 'searched' && message.kind !== 'failed') return;
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.kind === 'searched') waiting?.resolve(message.searched as Searched<never>);
+    else waiting?.reject(new StoreFailure({ message: message.message, stack: message.stack, reason: 'fault' }));
+  }
+}
+
+/** On the calling thread, without a life of its own: it indexes when it is asked. */
+export class LocalText implements TextSearch {
+  readonly #worker: TextWorker;
+
+  constructor(place: TextPlace, log: Log) {
+    this.#worker = new TextWorker(place, log);
+  }
+
+  committed(): void {
+    // The next search brings the index up to date.
+  }
+
+  search<I, O>(what: Query<I, O>, input: I, asked: TextAsked): Promise<Searched<O>> {
+    return this.#worker.search(what, input, asked);
+  }
+
+  close(): Promise<void> {
+    return this.#worker.close();
+  }
+}

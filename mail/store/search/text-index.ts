@@ -1,0 +1,181 @@
+import type { Log } from '../../log.ts';
+import { unpackParts } from '../../message/parts.ts';
+import { headerTexts, partTexts } from '../../message/search-text.ts';
+import { segment } from '../../message/words.ts';
+import type { Connection } from '../engine/connection.ts';
+import { Reader } from '../engine/reader.ts';
+import type { Query } from '../engine/types.ts';
+import { openOctets } from './message-octets.ts';
+import { openTextFile } from './text-file.ts';
+
+/** Ids of an account's emails lie between this and the next multiple. */
+const ACCOUNT_SPAN = 2 ** 32;
+/** Messages of one transaction, and how long one may take: a search waits for it. */
+const BATCH = 50;
+const BATCH_MS = 25;
+/** Rows that one step of the sweep looks at. */
+const SWEPT = 2000;
+
+export interface TextPlace {
+  /** The full-text file. */
+  path: string;
+  /** The mail database. */
+  database: string;
+  /** Directory of blob files. */
+  blobs: string;
+}
+
+interface Waiting extends Record<string, number | string> {
+  id: number;
+  blob_id: number;
+  received_at: number;
+  header_length: number;
+  parts: string;
+}
+
+/**
+ * The full-text file and how it follows the mail database. Everything here is synchronous and short; who calls it decides
+ * when. One at a time: no step may run while a query of {@link query} is open, which both see to by never waiting for
+ * anything but the connection.
+ */
+export class TextIndex {
+  readonly #place: TextPlace;
+  readonly #connection: Connection;
+  readonly #reader: Reader;
+  #last = 0;
+  #sweptTo = 0;
+
+  constructor(place: TextPlace, log: Log, damaged = false) {
+    this.#place = place;
+    const { connection, fresh } = openTextFile(place.path, place.database, damaged);
+    if (fresh !== undefined) log.info({ because: fresh }, 'the full-text index is being made');
+    this.#connection = connection;
+    this.#reader = new Reader(connection);
+  }
+
+  /** Indexes a batch of the next account that is behind. Answers how many messages; 0: all is indexed. */
+  step(): number {
+    const account = this.#nextBehind(this.#last) ?? this.#nextBehind(0);
+    if (account === undefined) return 0;
+    this.#last = account;
+    return this.advance(account);
+  }
+
+  /** Indexes a batch of one account, in one transaction with the note of how far it is. */
+  advance(account: number): number {
+    const connection = this.#connection;
+    connection.script('BEGIN');
+    try {
+      const rows = this.#waiting(account);
+      const until = performance.now() + BATCH_MS;
+      let done = 0;
+      while (done < rows.length && (done === 0 || performance.now() < until)) this.#add(rows[done++]!);
+      const last = rows[done - 1];
+      if (last !== undefined) this.#note(account, last.id, last.received_at);
+      // What has no row any more was forgotten before it was indexed.
+      else this.#note(account, account * ACCOUNT_SPAN + this.#target(account), 0);
+      connection.script('COMMIT');
+      return Math.max(done, 1);
+    } catch (error) {
+      if (connection.inTransaction) connection.script('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** How many messages an account was given, and how many of them are not indexed yet. */
+  standing(account: number): { left: number; total: number } {
+    const total = this.#target(account);
+    return { left: Math.max(0, total - (this.#progress(account) % ACCOUNT_SPAN)), total };
+  }
+
+  /** Takes out a slice of what the mail database no longer has, and lets the index merge. True: there is more to look at. */
+  sweep(): boolean {
+    const connection = this.#connection;
+    const end = connection.get<{ id: number | null }>(
+      'SELECT max(id) AS id FROM (SELECT id FROM message_text_docsize WHERE id > ? ORDER BY id LIMIT ?)',
+      [this.#sweptTo, SWEPT],
+    )?.id;
+    if (end == null) {
+      this.#sweptTo = 0;
+      connection.run(
+        'DELETE FROM progress WHERE NOT EXISTS (SELECT 1 FROM account a WHERE a.id = progress.account)',
+        [],
+      );
+      return false;
+    }
+    const gone = connection.all<{ id: number }>(
+      `SELECT id FROM message_text_docsize d WHERE id > ? AND id <= ?
+         AND NOT EXISTS (SELECT 1 FROM email WHERE email.id = d.id) ORDER BY id LIMIT ?`,
+      [this.#sweptTo, end, BATCH],
+    );
+    connection.script('BEGIN');
+    try {
+      for (const { id } of gone) connection.run('DELETE FROM message_text WHERE rowid = ?', [id]);
+      connection.run(`INSERT INTO message_text (message_text, rank) VALUES ('merge', 200)`, []);
+      connection.script('COMMIT');
+    } catch (error) {
+      if (connection.inTransaction) connection.script('ROLLBACK');
+      throw error;
+    }
+    this.#sweptTo = gone.length === BATCH ? (gone.at(-1)?.id ?? end) : end;
+    return true;
+  }
+
+  /** Runs a query that may use `message_text` beside the mail database, in one snapshot of both. */
+  query<I, O>(what: Query<I, O>, input: I): Promise<O> {
+    return this.#reader.query(what, input);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #nextBehind(after: number): number | undefined {
+    return this.#connection.get<{ id: number }>(
+      `SELECT a.id FROM account a LEFT JOIN progress p ON p.account = a.id
+       WHERE a.id > ? AND a.state <> 2 AND a.id * 4294967296 + a.email_seq > coalesce(p.upto, a.id * 4294967296)
+       ORDER BY a.id LIMIT 1`,
+      [after],
+    )?.id;
+  }
+
+  #waiting(account: number): Waiting[] {
+    return this.#connection.all<Waiting>(
+      `SELECT e.id, e.blob_id, e.received_at, m.header_length, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
+       WHERE e.id > ? AND e.id < ? ORDER BY e.id LIMIT ?`,
+      [this.#progress(account), (account + 1) * ACCOUNT_SPAN, BATCH],
+    );
+  }
+
+  #add(row: Waiting): void {
+    const { header, part } = this.#texts(row);
+    this.#connection.run(
+      'INSERT INTO message_text (rowid, subject, from_, to_, cc_, bcc_, body, attach) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      [row.id, ...[header.subject, header.from, header.to, header.cc, header.bcc, part.body, part.attach].map(segment)],
+    );
+  }
+
+  #texts(row: Waiting): { header: ReturnType<typeof headerTexts>; part: ReturnType<typeof partTexts> } {
+    using octets = openOctets(this.#connection, row.blob_id, this.#place.blobs);
+    const header = headerTexts(octets.read(0, row.header_length));
+    return { header, part: partTexts((start, length) => octets.read(start, length), unpackParts(row.parts)) };
+  }
+
+  #note(account: number, upto: number, mark: number): void {
+    this.#connection.run(
+      `INSERT INTO progress (account, upto, mark) VALUES (?, ?, ?)
+       ON CONFLICT (account) DO UPDATE SET upto = excluded.upto, mark = excluded.mark`,
+      [account, upto, mark],
+    );
+  }
+
+  #progress(account: number): number {
+    const row = this.#connection.get<{ upto: number }>('SELECT upto FROM progress WHERE account = ?', [account]);
+    return row?.upto ?? account * ACCOUNT_SPAN;
+  }
+
+  #target(account: number): number {
+    const row = this.#connection.get<{ email_seq: number }>('SELECT email_seq FROM account WHERE id = ?', [account]);
+    return row?.email_seq ?? 0;
+  }
+}

@@ -1,0 +1,115 @@
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../log.ts';
+import { sqliteCode } from '../engine/connection.ts';
+import type { Query } from '../engine/types.ts';
+import { isDamaged } from './text-file.ts';
+import { TextIndex, type TextPlace } from './text-index.ts';
+
+/** What a text search is answered with. */
+export type Searched<O> =
+  | { kind: 'found'; value: O }
+  /** Not all of the account's messages are indexed yet, and waiting for it took too long. */
+  | { kind: 'behind'; indexed: number; total: number }
+  /** The index cannot be used now; it makes itself anew. */
+  | { kind: 'unavailable' };
+
+export interface TextAsked {
+  account: number;
+  /** How long the search waits for messages that are not indexed yet, in ms. */
+  patienceMs: number;
+}
+
+/** Between two batches, for as long as nobody waits: arriving mail goes first. */
+const PAUSE_MS = 40;
+const SWEEP_EVERY_MS = 3600_000;
+const SWEEP_PAUSE_MS = 250;
+/** After an error, such as a full disk. */
+const AGAIN_MS = 60_000;
+
+/** Follows the mail database with the index when it is told to, and searches. One a thread. */
+export class TextWorker {
+  readonly #place: TextPlace;
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  #index: TextIndex | undefined;
+  #following: Promise<void> | undefined;
+  #sweptAt = performance.now();
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #damaged = false;
+
+  constructor(place: TextPlace, log: Log) {
+    this.#place = place;
+    this.#log = log;
+  }
+
+  /** Something may have been committed. Returns at once. */
+  wake(): void {
+    if (performance.now() - this.#failedAt < AGAIN_MS || this.#stop.signal.aborted) return;
+    this.#following ??= this.#follow().finally(() => (this.#following = undefined));
+  }
+
+  /** Brings the account up to date, then runs the query. Throws only what the query throws of itself. */
+  async search<I, O>(what: Query<I, O>, input: I, { account, patienceMs }: TextAsked): Promise<Searched<O>> {
+    const late = await this.#catchUp(account, patienceMs);
+    if (late !== undefined) return late;
+    try {
+      return { kind: 'found', value: await this.#open().query(what, input) };
+    } catch (error) {
+      if (sqliteCode(error) === 0) throw error;
+      this.#failed(error);
+      return { kind: 'unavailable' };
+    }
+  }
+
+  /** One whole look for what the mail database has forgotten. */
+  async sweep(pauseMs = SWEEP_PAUSE_MS): Promise<void> {
+    this.#sweptAt = performance.now();
+    while (this.#open().sweep()) await pause(pauseMs, undefined, { signal: this.#stop.signal, ref: false });
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#following;
+    this.#index?.close();
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      while (this.#open().step() > 0) await pause(PAUSE_MS, undefined, { signal: this.#stop.signal, ref: false });
+      if (performance.now() - this.#sweptAt > SWEEP_EVERY_MS) await this.sweep();
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#failed(error);
+    }
+  }
+
+  #open(): TextIndex {
+    this.#index ??= new TextIndex(this.#place, this.#log, this.#damaged);
+    this.#damaged = false;
+    return this.#index;
+  }
+
+  async #catchUp(account: number, patienceMs: number): Promise<Searched<never> | undefined> {
+    const until = performance.now() + patienceMs;
+    try {
+      for (;;) {
+        const { left, total } = this.#open().standing(account);
+        if (left === 0) return undefined;
+        if (performance.now() > until) return { kind: 'behind', indexed: total - left, total };
+        this.#open().advance(account);
+        await turn();
+      }
+    } catch (error) {
+      this.#failed(error);
+      return { kind: 'unavailable' };
+    }
+  }
+
+  /** Mail goes on whatever happens here. What is damaged is made anew at the next use, what fails is left alone a while. */
+  #failed(error: unknown): void {
+    this.#log.warn({ err: error }, 'the full-text index could not be used');
+    this.#damaged = isDamaged(error);
+    if (!this.#damaged) this.#failedAt = performance.now();
+    this.#index?.close();
+    this.#index = undefined;
+  }
+}

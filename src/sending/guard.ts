@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto';
+import type { Guard } from '../../mail/store/sent-before.ts';
+import type { EmailRequest } from './email-request.ts';
+import type { Sender } from './key-auth.ts';
+
+const KEY_MS = 24 * 3_600_000;
+const GUESS_MS = 10 * 60_000;
+
+/**
+ * An idempotency key is exact for a day. Without one, what agents send twice within ten minutes is taken for one message:
+ * their tools repeat calls whose answers they did not see.
+ */
+export function guardOf({ credential, guesses }: Sender, asked: EmailRequest): Guard | null {
+  const { idempotencyKey, dryRun: _try, allowDuplicate: again, ...what } = asked;
+  const request = Uint8Array.from(hash('sha256', orderless(what), 'buffer'));
+  if (idempotencyKey !== undefined) {
+    return { credential, key: `key ${idempotencyKey}`, request, forMs: KEY_MS, guess: false, again: false };
+  }
+  if (!guesses) return null;
+  const key = `same ${Buffer.from(request).toString('hex')}`;
+  return { credential, key, request, forMs: GUESS_MS, guess: true, again };
+}
+
+/** JSON with the names of every object in one order: programs that keep theirs in maps write them in another each time. */
+function orderless(value: object): string {
+  return JSON.stringify(value, (_name, one: unknown) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one;
+    return Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

@@ -1,0 +1,28 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Verdict } from '../../mail/delivery/policy.ts';
+import { quiet } from '../../mail/log.ts';
+import { arrive, testIntake } from '../support/arrivals.ts';
+import { type ForwardWorld, forwardWorld } from '../support/forward-world.ts';
+import { testAccount } from '../support/store.ts';
+
+let world: ForwardWorld;
+let account: number;
+beforeEach(async () => {
+  world = await forwardWorld();
+  ({ account } = await testAccount(world.box.store));
+  await world.set('sales', 'you@x.example', { keep: false });
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+test.each([
+  [{ kind: 'allow' }, 1],
+  [{ kind: 'hold', because: 'a person looks at it' }, 0],
+  [{ kind: 'refuse', because: 'Not this' }, 0],
+] as [Verdict, number][])('what the gate says (%o) counts %d forwards', async (verdict, forwards) => {
+  const counted: unknown[] = [];
+  const meter = { ...quiet, count: (name: string, labels?: object) => counted.push([name, labels]) };
+  const intake = testIntake(world.box, { policy: () => verdict, meter });
+  const body = 'From: me@box.test\nSubject: hello\n\nhello\n';
+  await arrive(intake, { from: 'me@box.test', to: 'sales@box.test', body, login: { account, address: 'me@box.test' } });
+  expect(counted).toEqual(Array.from({ length: forwards }, () => ['forwards_total', { outcome: 'sent_on' }]));
+});

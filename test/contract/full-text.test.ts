@@ -1,0 +1,178 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { quiet } from '../../mail/log.ts';
+import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { TextIndex, type TextPlace } from '../../mail/store/search/text-index.ts';
+import { TextWorker } from '../../mail/store/search/text-worker.ts';
+import { forgetExpunged } from '../../mail/store/tidy.ts';
+import { mailParts } from '../../mail/parts.ts';
+import { Garden, type Spec } from '../support/mail-garden.ts';
+import { type JmapWorld, jmapWorld } from '../support/jmap-world.ts';
+
+const SPEC: Spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
+
+const textFile = (world: JmapWorld): string => join(world.box.dataDir, 'mailstead-text.db');
+
+function placeOf(world: JmapWorld): TextPlace {
+  const { dataDir, store } = world.box;
+  return { path: textFile(world), database: join(dataDir, 'mailstead.db'), blobs: store.files.directory };
+}
+
+async function finds(world: JmapWorld, text: string): Promise<number> {
+  const { ids } = await world.call('Email/query', { filter: { text } });
+  return (ids as string[]).length;
+}
+
+async function planted(world: JmapWorld, ...words: string[]): Promise<Garden> {
+  const garden = await Garden.plant(world);
+  for (const [i, body] of words.entries()) await garden.append({ ...SPEC, body, receivedAt: 1e12 + i }, world.inbox);
+  return garden;
+}
+
+/** Closes the store, does something to its files, opens it again. */
+async function between(world: JmapWorld, act: () => void): Promise<void> {
+  await world.box.store[Symbol.asyncDispose]();
+  act();
+  // Closing what is closed is no harm to the test store.
+  world.box.store = { [Symbol.asyncDispose]: () => Promise.resolve() } as typeof world.box.store;
+  Object.assign(world.desk, { store: await world.box.reopen() });
+}
+
+describe('the full-text file', () => {
+  test.each([
+    ['is missing', (world: JmapWorld) => void rm(world)],
+    ['is no database', (world: JmapWorld) => writeFileSync(textFile(world), 'x'.repeat(9000))],
+    ['is empty', (world: JmapWorld) => (rm(world), writeFileSync(textFile(world), ''))],
+    ['has pages that make no sense', (world: JmapWorld) => spoil(world)],
+    ['is of another database', (world: JmapWorld) => change(world, 'UPDATE origin SET born = born + 1')],
+    ['is of another version', (world: JmapWorld) => change(world, 'PRAGMA user_version = 99')],
+    ['is ahead of the mail', (world: JmapWorld) => change(world, 'UPDATE progress SET upto = upto + 5')],
+    ['knows another message under the number', (world: JmapWorld) => change(world, 'UPDATE progress SET mark = 7')],
+  ])('that %s is made anew', async (_what, act) => {
+    await using world = await jmapWorld();
+    const garden = await planted(world, 'apple', 'pear');
+    expect(await finds(world, 'apple')).toBe(1);
+    garden.close();
+    await between(world, () => act(world));
+    // A page that cannot be read may be met in the middle of a search, which is then told to come again.
+    const first = await finds(world, 'pear').catch(() => 'later');
+    expect([1, 'later']).toContain(first);
+    await expect.poll(() => finds(world, 'pear').catch(() => 'later')).toBe(1);
+    expect(await finds(world, 'apple')).toBe(1);
+  });
+
+  test('lasts: nothing is indexed twice', async () => {
+    await using world = await jmapWorld();
+    const garden = await planted(world, 'apple');
+    expect(await finds(world, 'apple')).toBe(1);
+    garden.close();
+    await between(world, () => change(world, 'DELETE FROM message_text'));
+    expect(await finds(world, 'apple')).toBe(0);
+  });
+});
+
+function rm(world: JmapWorld): void {
+  const db = new DatabaseSync(textFile(world));
+  db.exec('PRAGMA journal_mode = DELETE');
+  db.close();
+  writeFileSync(textFile(world), '');
+}
+
+function spoil(world: JmapWorld): void {
+  change(world, "UPDATE message_text_data SET block = x'ffffffff' WHERE id > 10");
+}
+
+function change(world: JmapWorld, sql: string): void {
+  const db = new DatabaseSync(textFile(world), { defensive: false });
+  db.exec(sql);
+  db.close();
+}
+
+test('who cannot be answered in time is told how far the index is', async () => {
+  await using world = await jmapWorld();
+  const garden = await planted(world, ...Array.from({ length: 120 }, () => 'apple'));
+  const worker = new TextWorker(placeOf(world), quiet);
+  const nothing = query('nothing', () => Promise.resolve(1));
+  const asked = { account: world.account, patienceMs: -1 };
+  expect(await worker.search(nothing, undefined, asked)).toEqual({ kind: 'behind', indexed: 0, total: 120 });
+  world.box.store.text.search = () => Promise.resolve({ kind: 'behind', indexed: 50, total: 120 });
+  expect(await world.refusal('Email/query', { filter: { text: 'apple' } })).toMatchObject({
+    type: 'serverUnavailable',
+    description: expect.stringContaining('Of about 120 messages 50 are indexed') as string,
+  });
+  await worker.close();
+  garden.close();
+});
+
+test('a batch that was cut off is made again, and what it had is not there twice', async () => {
+  await using world = await jmapWorld();
+  const garden = await planted(world, ...Array.from({ length: 70 }, (_, i) => `apple n${i}`));
+  const index = new TextIndex(placeOf(world), quiet);
+  expect(index.step()).toBeGreaterThan(0);
+  // As a kill leaves it: a transaction that nobody ends.
+  const left = new DatabaseSync(textFile(world));
+  left.exec(`BEGIN; INSERT INTO message_text (rowid, body) VALUES (1, 'x'); UPDATE progress SET upto = upto + 60`);
+  left.close();
+  index.close();
+  expect(await finds(world, 'apple')).toBe(70);
+  expect(await finds(world, 'n69')).toBe(1);
+  garden.close();
+});
+
+const dismiss = command('test-dismiss', (tx, input: { tenant: number; account: number }) => dismissAccount(tx, input));
+
+test('what is forgotten leaves the index, and so does an account', async () => {
+  const parts = mailParts();
+  await using world = await jmapWorld({ ...parts, commands: [...parts.commands, dismiss as never] });
+  const garden = await planted(world, 'apple', 'pear', 'plum');
+  expect(await finds(world, 'apple')).toBe(1);
+  const rows = (sql: string): number => {
+    const db = new DatabaseSync(textFile(world), { readOnly: true });
+    const { n } = db.prepare(sql).get() as { n: number };
+    db.close();
+    return n;
+  };
+  const { store } = world.box;
+  const worker = new TextWorker(placeOf(world), quiet);
+  await garden.flag(world.inbox, 0, 'add', ['\\deleted']);
+  await garden.expunge(world.inbox);
+  await worker.sweep(0);
+  expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(3);
+  await store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER });
+  await worker.sweep(0);
+  expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(2);
+  expect(rows(`SELECT count(*) AS n FROM message_text WHERE message_text MATCH 'apple'`)).toBe(0);
+  await store.write(dismiss, { tenant: 1, account: world.account });
+  while ((await store.write(emptyGoneAccount, { account: world.account })).more);
+  await worker.sweep(0);
+  expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(0);
+  expect(rows('SELECT count(*) AS n FROM progress')).toBe(0);
+  await worker.close();
+  garden.close();
+});
+
+test('a message whose text cannot be read is indexed by what can be', async () => {
+  await using world = await jmapWorld();
+  const garden = await planted(world, 'pear '.repeat(20_000));
+  const { directory } = world.box.store.files;
+  expect(existsSync(directory)).toBe(true);
+  await garden.append({ ...SPEC, subject: 'later' }, world.inbox);
+  expect(await finds(world, 'later')).toBe(1);
+  expect(await finds(world, 'pear')).toBe(1);
+  garden.close();
+});
+
+test('text threads of their own do the same', async () => {
+  await using world = await jmapWorld('writer thread');
+  const garden = await planted(world, 'apple', 'pear');
+  expect(await finds(world, 'apple')).toBe(1);
+  const { list } = await world.call('SearchSnippet/get', {
+    filter: { text: 'pear' },
+    emailIds: garden.all().map(({ id }) => id),
+  });
+  expect(list).toMatchObject([{ preview: null }, { preview: '<mark>pear</mark>' }]);
+  garden.close();
+});

@@ -1,0 +1,117 @@
+import { array, assert, constantFrom, property, string } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { placesOf, readTerms } from '../../../mail/message/search-terms.ts';
+import { fold, segment, tokensOf } from '../../../mail/message/words.ts';
+
+/** Whether a search finds the text, by its words alone. */
+function finds(asked: string, text: string): boolean {
+  const tokens = tokensOf(text);
+  return (readTerms(asked) ?? []).every((term) => placesOf(term, tokens).length > 0);
+}
+
+describe('words that are one word to a person', () => {
+  test.each([
+    ['creme', 'Crème brûlée'],
+    ['BRULEE', 'crème brûlée'],
+    ['hauptstrasse', 'Hauptstraße 1'],
+    ['STRASSE', 'HAUPTSTRAẞE straße'],
+    ['lodz', 'Łódź'],
+    ['smorrebrod', 'Smørrebrød'],
+    ['ısparta', 'Isparta'],
+    ['istanbul', 'İstanbul'],
+    ['abc123', 'ＡＢＣ１２３ full width'],
+    ['finance', 'ﬁnance'],
+    ['οδος', 'ΟΔΟΣ'],
+    ['donaudampf', 'Donau\u00addampf'],
+    ['部署', 'ITGC部署方案'],
+    ['方案', 'ITGC部署方案'],
+    ['部署方案', 'ITGC部署方案'],
+    ['itgc', 'ITGC部署方案'],
+    ['会議', '東京で会議をします'],
+    ['京都', '東京都'],
+    ['京都', 'ここは京都です'],
+    ['京', '東京'],
+    ['회의', '내일 회의가 있습니다'],
+    ['ประชุม', 'วันนี้มีประชุมใหญ่'],
+    ['ガス', 'ｶﾞｽ会社'],
+    ['コーヒー', 'コーヒーを飲む'],
+    ['anna@box.test', 'Anna Berg <anna@box.test>'],
+    ['"anna berg"', 'Anna Berg <anna@box.test>'],
+    ["don't", "We don't know"],
+    ['meet*', 'Our meeting'],
+    [String.raw`"a \"b\" c"`, 'x a "b" c'],
+    ['हिन्दी', 'यह हिन्दी है'],
+    ['привет', 'ПРИВЕТ мир'],
+  ])('%s is in: %s', (asked, text) => {
+    expect(finds(asked, text)).toBe(true);
+  });
+
+  test.each([
+    ['署部', 'ITGC部署方案'],
+    ['東都', '東京都'],
+    ['meet', 'Our meeting'],
+    ['me*', 'Our meeting'],
+    ['"berg anna"', 'Anna Berg'],
+    ['anna other', 'Anna Berg'],
+  ])('%s is not in: %s', (asked, text) => {
+    expect(finds(asked, text)).toBe(false);
+  });
+});
+
+test('a fold of a fold is the same', () => {
+  assert(
+    property(string({ unit: 'grapheme' }), (text) => fold(fold(text)) === fold(text)),
+    { numRuns: 500 },
+  );
+});
+
+test('what is indexed is what places are told of', () => {
+  const words = constantFrom(
+    'abc',
+    'Ärger',
+    '部署方案',
+    '署',
+    '½',
+    'x1',
+    'ｶﾞ',
+    'ﬁ',
+    '-',
+    '.',
+    ' ',
+    '_',
+    '\u00ad',
+    'é́',
+    'ไป',
+  );
+  assert(
+    property(array(words, { maxLength: 12 }), (parts) => {
+      const text = parts.join('');
+      const indexed = segment(text)
+        .toLowerCase()
+        .split(/[^\p{L}\p{N}\p{M}]+/u);
+      expect(indexed.filter((word) => word !== '')).toEqual(tokensOf(text).map(({ word }) => word));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('places are those of the text', () => {
+  const text = 'Straße 部署方案 ﬁn';
+  expect(tokensOf(text).map(({ word, start, end }) => [word, text.slice(start, end)])).toEqual([
+    ['strasse', 'Straße'],
+    ['部署', '部署'],
+    ['署方', '署方'],
+    ['方案', '方案'],
+    ['案', '案'],
+    ['fin', 'ﬁn'],
+  ]);
+});
+
+test('a word that is none for its length costs no time and no room', () => {
+  const long = 'a'.repeat(300_000);
+  expect(segment(`x ${long} y`).split(' ').filter(Boolean)).toEqual(['x', 'y']);
+  expect(segment(`é ${long} y`)).toBe('e y');
+  expect(readTerms('"'.repeat(999))).toEqual([]);
+  expect(readTerms('a'.repeat(1001))).toBeUndefined();
+  expect(readTerms('部署'.repeat(300))).toBeUndefined();
+});

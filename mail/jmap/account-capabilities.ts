@@ -3,6 +3,7 @@ import { DEEPEST } from '../store/mailbox.ts';
 import { BLOB, CORE, MAIL, MAILSTEAD, MDN, QUOTA, SUBMISSION, VACATION } from './capabilities.ts';
 import { maxSizeAttachmentsPerEmail } from './limits.ts';
 import type { Access } from './method.ts';
+import { submissionCapability } from './submission-capability.ts';
 import { MOST_MAILBOXES_PER_EMAIL } from '../store/email-commands.ts';
 
 /** Sorts of Email/query. RFC 8621 4.4.2. */
@@ -30,7 +31,7 @@ export function accountCapabilities(access: Access, maxMessageBytes: number): Re
       emailQuerySortOptions: EMAIL_SORTS,
       mayCreateTopLevelMailbox: !access.readOnly,
     },
-    [SUBMISSION]: { maxDelayedSend: 30 * 86_400, submissionExtensions: { FUTURERELEASE: [], DSN: [] } },
+    [SUBMISSION]: submissionCapability(maxMessageBytes),
     [VACATION]: {},
     [BLOB]: {
       maxSizeBlobSet: 50_000_000,

@@ -219,7 +219,6 @@ async function enter(tx: Write, account: number, mailbox: number, like: Entry, s
     return;
   }
   const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
-  await tx.run('UPDATE email SET modseq = ? WHERE id = ?', await tx.nextModseq(account), row.email_id);
   await addEntry(tx, mailbox, email, { bits: row.flags, kw: kwList(row.kw) }, stamp);
 }
 

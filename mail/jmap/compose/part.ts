@@ -29,6 +29,8 @@ export interface PartSource {
   count: number;
 }
 
+/** Of one part; much more would no longer be looked at by those who read it. */
+const MOST_HEADER = 32 * 1024;
 const TOKEN = /^[\w!#$%&'*+\-.^`{|}~]{1,100}$/;
 const TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const PROPERTIES = new Set(
@@ -57,6 +59,9 @@ export function readPart(
   if (odd !== undefined) throw wrong(join(path, odd), 'is not known here, or is not for clients to set');
   if (++source.count > LIMITS.parts) throw wrong(path, `is one part too many: at most ${LIMITS.parts}`);
   const header = readPartHeader(given, path, (name) => refusedField(name, given));
+  if ([...header.lines.values()].join('').length > MOST_HEADER) {
+    throw wrong(path, `must not have more than ${MOST_HEADER} octets of header fields`);
+  }
   const raw = rawType(header.lines, path);
   const type = nullable(mediaType)(at('type'), join(path, 'type')) ?? raw?.type ?? null;
   const body = readBody(given, path, type, source, depth);

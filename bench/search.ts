@@ -6,7 +6,6 @@ import { MAIL } from '../mail/jmap/capabilities.ts';
 import type { JmapSession } from '../mail/jmap/method.ts';
 import { runRequest } from '../mail/jmap/run.ts';
 import { quiet } from '../mail/log.ts';
-import { SecretBox } from '../mail/store/secrets.ts';
 import { MailStore } from '../mail/store/store.ts';
 import { testDesk } from '../test/support/jmap-world.ts';
 import { bigAccount, wordOf } from './lib/big-account.ts';
@@ -33,21 +32,6 @@ try {
   report('fill', `${rate(began)}/s`);
 
   const desk = testDesk(store, Date.now);
-  const desk: JmapDesk = {
-    store,
-    clock: Date.now,
-    limits: JMAP_LIMITS,
-    maxMessageBytes: 25 * 1024 * 1024,
-    hostname: 'bench.test',
-    push: {
-      secrets: new SecretBox(Buffer.alloc(32, 5)),
-      publicKey: 'none',
-      judge: () => Promise.resolve(undefined),
-      changed: () => undefined,
-    },
-    log: quiet,
-    meter: quiet,
-  };
   const id = accountId(big.account);
   const access = { account: big.account, address: 'big@big.test', readOnly: false, mayTransmit: true };
   const session: JmapSession = { username: 'big', accounts: new Map([[id, access]]), credential: 'bench' };

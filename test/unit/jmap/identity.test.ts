@@ -88,6 +88,8 @@ describe('identities', () => {
     const got = (await world.call('Identity/get', { ids: [id], properties: ['name', 'bcc', 'textSignature'] }))['list'];
     expect(got).toEqual([{ id, name: '', bcc: [{ name: null, email: 'a@b.example' }], textSignature: 'Bye' }]);
     expect(await world.call('Identity/changes', { sinceState: state })).toMatchObject({ created: [id], updated: [] });
+    const known = await world.call('Identity/changes', { sinceState: made['newState'] });
+    expect(known).toMatchObject({ created: [], updated: [id], destroyed: [] });
     const gone = await world.call('Identity/set', { destroy: [id, 'i999'] });
     expect(gone['destroyed']).toEqual([id]);
     expect(why(gone, 'notDestroyed', 'i999')).toMatchObject({ type: 'notFound' });

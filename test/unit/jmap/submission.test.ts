@@ -22,7 +22,7 @@ let scheduler: Scheduler;
 let woken: number;
 
 beforeAll(async () => {
-  const box = await testStore();
+  const box = await testStore('writer thread');
   world = worldOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
   other = worldOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
   const { list } = await world.call('Identity/get');

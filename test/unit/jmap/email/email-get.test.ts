@@ -224,6 +224,17 @@ describe('Email/get', () => {
     }
   });
 
+  test('a value is a megabyte at most, those of one message eight; whoever wants more has the blob', async () => {
+    await using world = await jmapWorld();
+    const part = `--m\nContent-Type: text/plain\n\n${'0123456789abcde\n'.repeat(80_000)}\n`;
+    const text = `Content-Type: multipart/mixed; boundary=m\n\n${part.repeat(9)}--m--\n`;
+    const id = await keep(world, text);
+    const { bodyValues } = await getOne(world, id, { properties: ['bodyValues'], fetchAllBodyValues: true });
+    const values = Object.values(bodyValues as Record<string, { value: string; isTruncated: boolean }>);
+    expect(values.map(({ value }) => value.length)).toEqual([...Array<number>(8).fill(1024 * 1024), 0]);
+    expect(values.every(({ isTruncated }) => isTruncated)).toBe(true);
+  });
+
   test('lines that stand before the message for its recipient alone move nothing', async () => {
     await using world = await jmapWorld();
     await arrive(testIntake(world.box), { from: 'ann@example.org', to: 'me@box.test', body: BOTH });

@@ -79,7 +79,7 @@ async function fill(): Promise<Big> {
 async function answers(box: Subject, big: Big): Promise<void> {
   const made = await askServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage', 'send'] });
   if (made.kind !== 'done') throw new Error(made.message);
-  const wire = await JmapWire.open(box.ports['http'] ?? 0, String((made.result as { secret: string }).secret));
+  const wire = await JmapWire.open(box.ports['http'] ?? 0, (made.result as { secret: string }).secret);
   const id = accountId(big.account);
   const inMailbox = jmapId('mailbox', big.inbox);
   const list = (query: object): (() => Promise<unknown>) => {
@@ -132,11 +132,11 @@ async function indexed(wire: JmapWire, id: string): Promise<void> {
 /** Changes 500 messages and answers the question for what changed. */
 async function changesOf(wire: JmapWire, accountId: string, inMailbox: string): Promise<() => Promise<unknown>> {
   const { q } = await wire.call(['Email/query', { accountId, filter: { inMailbox }, limit: 500 }, 'q']);
-  const update = Object.fromEntries((q?.['ids'] as string[]).map((id) => [id, { 'keywords/$bench': true }]));
+  const update = Object.fromEntries(((q?.['ids'] ?? []) as string[]).map((id) => [id, { 'keywords/$bench': true }]));
   const { s } = await wire.call(['Email/set', { accountId, update }, 's']);
   const asked = ['Email/changes', { accountId, sinceState: s?.['oldState'], maxChanges: 500 }, 'c'] as const;
   const { c } = await wire.call(asked);
-  if ((c?.['updated'] as string[]).length !== 500) throw new Error(JSON.stringify(c).slice(0, 300));
+  if (((c?.['updated'] ?? []) as string[]).length !== 500) throw new Error(JSON.stringify(c).slice(0, 300));
   return () => wire.ask(JmapWire.text(asked));
 }
 

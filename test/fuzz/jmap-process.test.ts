@@ -11,7 +11,7 @@ import type { FuzzRequest } from '../support/json-requests.ts';
 import { newOrganization, tool } from '../support/mcp.ts';
 
 /** What a minute allows; 200,000 by FUZZ_LINES. */
-const REQUESTS = Number(process.env['FUZZ_LINES'] ?? 15_000);
+const REQUESTS = Number(process.env['FUZZ_LINES'] ?? 40_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_125);
 const LANES = 16;
 const MOST_MORE = 100 * 2 ** 20;

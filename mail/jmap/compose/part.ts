@@ -1,6 +1,6 @@
 import { LIMITS } from '../../message/limits.ts';
 import { parseParameters } from '../../message/parameters.ts';
-import { bool, id, join, list, nullable, plainObject, type Reader, text, unsigned, wrong } from '../arguments.ts';
+import { id, join, list, nullable, plainObject, type Reader, text, unsigned, wrong } from '../arguments.ts';
 import { readPartHeader } from './header-block.ts';
 import { line } from './header-value.ts';
 
@@ -194,21 +194,4 @@ function languageLines(tags: readonly string[] | null): [string, string][] {
 
 function locationLines(uri: string | null): [string, string][] {
   return uri === null ? [] : [['content-location', `Content-Location: ${uri}\r\n`]];
-}
-
-/** The texts of `bodyValues` by part id. RFC 8621 4.1.4. */
-export function readBodyValues(value: unknown): Map<string, string> {
-  const given = value === undefined || value === null ? {} : plainObject(value, 'bodyValues');
-  return new Map(Object.entries(given).map(([partId, one]) => [partId, readValue(one, join('bodyValues', partId))]));
-}
-
-function readValue(value: unknown, path: string): string {
-  const given = plainObject(value, path);
-  for (const [name, one] of Object.entries(given)) {
-    if (name === 'value') continue;
-    const at = join(path, name);
-    if (name !== 'isEncodingProblem' && name !== 'isTruncated') throw wrong(at, 'is not known here');
-    if (bool(one, at)) throw wrong(at, 'must be false: a text that is not whole cannot be sent');
-  }
-  return text(given['value'], join(path, 'value'));
 }

@@ -13,7 +13,7 @@ export interface TextLimits {
   widest: number;
 }
 
-const LIMITS: TextLimits = { rare: 2000, widest: 16 };
+const LIMITS: TextLimits = { rare: 300, widest: 16 };
 
 /** Terms, and where they must all be. */
 export interface TextGroup {
@@ -55,8 +55,10 @@ class SortedIds {
 
 type ReadonlyIds = Pick<ReadonlySet<number>, 'has'>;
 
-const SOME =
-  'SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?';
+const WITHIN = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ?
+  ORDER BY rowid LIMIT ?`;
+const NEWEST = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ?
+  ORDER BY rowid DESC LIMIT ?`;
 
 /** Which emails of an account have words in them. Asks the index for no more than is needed. */
 export class TextTest {
@@ -76,7 +78,7 @@ export class TextTest {
   async rare(): Promise<readonly number[] | undefined> {
     if (this.#rare === 'unasked') {
       const { rare } = this.#limits;
-      const found = await this.#within(...this.#range(), rare + 1);
+      const found = await this.#hits(NEWEST, ...this.#range(), rare + 1);
       this.#rare = found.length > rare ? undefined : found;
       if (this.#rare !== undefined) this.#all = new Set(found);
     }
@@ -97,7 +99,7 @@ export class TextTest {
       last = Math.max(last, id);
     }
     const wide = last - first >= this.#limits.widest * (among.length + 16);
-    return wide ? undefined : new Set(await this.#within(first, last, -1));
+    return wide ? undefined : new Set(await this.#hits(WITHIN, first, last, -1));
   }
 
   async #everything(): Promise<ReadonlyIds> {
@@ -105,7 +107,7 @@ export class TextTest {
     const [first, last] = this.#range();
     for (let from = first, page: number[]; from <= last; from = (page.at(-1) ?? last) + 1) {
       this.#scene.looked(0);
-      page = await this.#within(from, last, PAGE);
+      page = await this.#hits(WITHIN, from, last, PAGE);
       for (const id of page) all.push(id);
     }
     return new SortedIds(all);
@@ -115,8 +117,8 @@ export class TextTest {
     return [this.#scene.account * ACCOUNT_SPAN, (this.#scene.account + 1) * ACCOUNT_SPAN - 1];
   }
 
-  async #within(from: number, to: number, limit: number): Promise<number[]> {
-    const rows = await this.#scene.rx.all<{ id: number }>(SOME, this.#expression, from, to, limit);
+  async #hits(sql: string, from: number, to: number, limit: number): Promise<number[]> {
+    const rows = await this.#scene.rx.all<{ id: number }>(sql, this.#expression, from, to, limit);
     return rows.map(({ id }) => id);
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SetError } from '../../../mail/jmap/errors.ts';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { setQuota } from '../../../mail/store/account.ts';
-import { changeEmails, destroyEmails } from '../../../mail/store/email-commands.ts';
+import { changeEmails, destroyEmails } from '../../../mail/store/email-change-commands.ts';
 import { storeFlags } from '../../../mail/store/entry-commands.ts';
 import { StoreBusy } from '../../../mail/store/engine/types.ts';
 import { createMailbox } from '../../../mail/store/mailbox.ts';

@@ -82,13 +82,10 @@ async function answers(box: Subject, big: Big): Promise<void> {
   const wire = await JmapWire.open(box.ports['http'] ?? 0, (made.result as { secret: string }).secret);
   const id = accountId(big.account);
   const inMailbox = jmapId('mailbox', big.inbox);
+  const sort = [{ property: 'receivedAt', isAscending: false }];
   const list = (query: object): (() => Promise<unknown>) => {
     const text = JmapWire.text(
-      [
-        'Email/query',
-        { accountId: id, limit: 50, sort: [{ property: 'receivedAt', isAscending: false }], ...query },
-        'q',
-      ],
+      ['Email/query', { accountId: id, limit: 50, sort, ...query }, 'q'],
       [
         'Email/get',
         { accountId: id, '#ids': { resultOf: 'q', name: 'Email/query', path: '/ids' }, properties: LISTED },
@@ -97,12 +94,17 @@ async function answers(box: Subject, big: Big): Promise<void> {
     );
     return () => wire.ask(text);
   };
+  const alone = ['Email/query', { accountId: id, limit: 50, sort, filter: { inMailbox } }, 'q'] as const;
+  const { q } = await wire.call(alone);
+  const got = JmapWire.text(['Email/get', { accountId: id, ids: q?.['ids'], properties: LISTED }, 'g']);
   await indexed(wire, id);
   const search = (text: string): (() => Promise<unknown>) => {
     const asked = JmapWire.text(['Email/query', { accountId: id, limit: 50, filter: { text } }, 'q']);
     return () => wire.ask(asked);
   };
   for (const [name, ask] of [
+    ['Email/query of 50', () => wire.ask(JmapWire.text(alone))],
+    ['Email/get of 50', () => wire.ask(got)],
     ['list of 50', list({ filter: { inMailbox } })],
     ['list of 50 threads', list({ filter: { inMailbox }, collapseThreads: true })],
     ['search, rare word', search(wordOf(50_000))],

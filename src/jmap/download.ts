@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openBlob } from '../../mail/jmap/blobs.ts';
 import { blobRef } from '../../mail/jmap/ids.ts';
+import { mediaType } from '../../mail/jmap/media-type.ts';
 import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
 import type { World } from '../operations/world.ts';
 import { problem } from './answers.ts';
@@ -59,10 +60,7 @@ function attachment(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${real}`;
 }
 
-/** What the client asks for, else what is known. Header injection ends at the first odd character. */
+/** What the client asks for, else what is known. */
 function contentType(asked: unknown, known: string): string {
-  const type = typeof asked === 'string' && asked !== '' ? asked : known;
-  return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;[\x20-\x7e]{0,200})?$/.test(type)
-    ? type
-    : 'application/octet-stream';
+  return mediaType(typeof asked === 'string' && asked !== '' ? asked : known) ?? 'application/octet-stream';
 }

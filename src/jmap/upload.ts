@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../../mail/jmap/errors.ts';
 import { blobId } from '../../mail/jmap/ids.ts';
 import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
+import { mediaType } from '../../mail/jmap/media-type.ts';
 import { keepBlob } from '../../mail/jmap/uploads.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
 import type { World } from '../operations/world.ts';
@@ -47,7 +48,7 @@ async function upload(
   if (place === undefined) {
     throw new RequestError('limit', `At most ${maxConcurrentUpload} uploads at once.`, 'maxConcurrentUpload');
   }
-  const type = mediaType(request.headers['content-type']);
+  const type = mediaType((request.headers['content-type'] ?? '').trim()) ?? 'application/octet-stream';
   const body = (request.body ?? request.raw) as Readable;
   const kept = await keepBlob(
     desk,
@@ -75,12 +76,6 @@ async function* patient(body: Readable, { raw }: FastifyRequest): AsyncIterable<
   } finally {
     raw.socket.setTimeout(0);
   }
-}
-
-/** As the client says, and never sniffed; what is no media type is octets. RFC 6838 4.2. */
-function mediaType(header: string | undefined): string {
-  const type = (header ?? '').trim().slice(0, 200);
-  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(type) ? type : 'application/octet-stream';
 }
 
 function tooLarge({ limits }: JmapDesk): RequestError {

@@ -8,16 +8,12 @@ import { keepBlob } from '../../mail/jmap/uploads.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
 import type { World } from '../operations/world.ts';
 import { problem, refuseRequest } from './answers.ts';
-import { AtOnce } from './at-once.ts';
-import { upTo } from './body.ts';
+import type { AtOnce } from './at-once.ts';
+import { SILENCE_MS, upTo } from './body.ts';
 import { withCaller } from './with-caller.ts';
 
-/** A client that says nothing for so long is gone. */
-const PATIENCE_MS = 30_000;
-
 /** `POST /jmap/upload/{accountId}`: the octets as they come. RFC 8620 6.1. */
-export function uploadRoutes(world: World, desk: JmapDesk, app: FastifyInstance): void {
-  const atOnce = new AtOnce(desk.limits.maxConcurrentUpload);
+export function uploadRoutes(world: World, desk: JmapDesk, atOnce: AtOnce, app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
@@ -70,7 +66,7 @@ async function upload(
 
 /** Ends the upload of who falls silent. */
 async function* patient(body: Readable, { raw }: FastifyRequest): AsyncIterable<Buffer> {
-  raw.socket.setTimeout(PATIENCE_MS, () => raw.socket.destroy());
+  raw.socket.setTimeout(SILENCE_MS);
   try {
     for await (const piece of body) yield piece as Buffer;
   } finally {

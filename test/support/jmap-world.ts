@@ -54,6 +54,8 @@ export function worldOn(
       secrets: new SecretBox(Buffer.alloc(32, 5)),
       publicKey: 'none',
       judge: () => Promise.resolve(undefined),
+      mayAsk: () => true,
+      created: () => undefined,
       changed: () => undefined,
     },
     log: quiet,

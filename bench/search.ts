@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountId, jmapId } from '../mail/jmap/ids.ts';
 import { MAIL } from '../mail/jmap/capabilities.ts';
-import { JMAP_LIMITS } from '../mail/jmap/limits.ts';
-import type { JmapDesk, JmapSession } from '../mail/jmap/method.ts';
+import type { JmapSession } from '../mail/jmap/method.ts';
 import { runRequest } from '../mail/jmap/run.ts';
 import { quiet } from '../mail/log.ts';
 import { MailStore } from '../mail/store/store.ts';
+import { testDesk } from '../test/support/jmap-world.ts';
 import { bigAccount, wordOf } from './lib/big-account.ts';
 
 // Email/query and full text over one large account, on the store's real threads; no HTTP.
@@ -31,15 +31,7 @@ try {
   const big = await bigAccount(store, { messages, progress: (done) => console.error(`${done} messages`) });
   report('fill', `${rate(began)}/s`);
 
-  const desk: JmapDesk = {
-    store,
-    clock: Date.now,
-    limits: JMAP_LIMITS,
-    maxMessageBytes: 25 * 1024 * 1024,
-    hostname: 'bench.test',
-    log: quiet,
-    meter: quiet,
-  };
+  const desk = testDesk(store, Date.now);
   const id = accountId(big.account);
   const access = { account: big.account, address: 'big@big.test', readOnly: false, mayTransmit: true };
   const session: JmapSession = { username: 'big', accounts: new Map([[id, access]]), credential: 'bench' };
@@ -102,8 +94,10 @@ async function measure(name: string, one: () => Promise<Record<string, unknown>>
     const began = performance.now();
     const answer = await one();
     times.push(performance.now() - began);
-    if (answer['type'] !== undefined)
-      return report(name, `${String(answer['type'])}: ${String(answer['description'])}`);
+    if (answer['type'] !== undefined) {
+      report(name, JSON.stringify(answer));
+      return;
+    }
     found = (answer['ids'] as string[]).length;
   }
   times.sort((a, b) => a - b);

@@ -1,6 +1,8 @@
 import { deliver } from './delivery/deliver.ts';
+import { cancelSubmission, submitEmail } from './delivery/email-submission.ts';
 import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
 import { submit } from './delivery/submit.ts';
+import { sendVacationAnswer } from './delivery/vacation-answer.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { emailResultChanges } from './jmap/query/email-result-changes.ts';
 import { emailResults } from './jmap/query/email-results.ts';
@@ -13,10 +15,13 @@ import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
-import { changeEmails, copyEmail, destroyEmails, placeEmail } from './store/email-commands.ts';
+import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
+import { changeEmails, destroyEmails } from './store/email-change-commands.ts';
+import { copyEmail, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
@@ -25,6 +30,7 @@ import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
+import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
@@ -41,19 +47,24 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAppPassword,
       addDomain,
+      addIdentity,
       addPushSubscription,
       addSuppression,
       addUpload,
+      alignIdentities,
       appendMessage,
       beginAttempts,
+      cancelSubmission,
+      changeEmails,
+      changeIdentity,
       changeMailbox,
+      copyEmail,
       copyEntries,
       createMailbox,
       deliver,
-      destroyMailbox,
-      changeEmails,
-      copyEmail,
       destroyEmails,
+      destroyMailbox,
+      dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
       expunge,
@@ -64,26 +75,32 @@ export function mailParts(): ThreadParts {
       forgetNotices,
       forgetSpent,
       forgetStsPolicies,
-      indexJournal,
+      forgetSubmissions,
       forgetTlsResults,
-      forgetUploads,
       forgetTombstones,
+      forgetUploads,
+      forgetVacationAnswers,
+      indexJournal,
       keepStsPolicy,
       keepThreadCounts,
-      plantMailbox,
+      keepVacation,
       placeEmail,
+      plantMailbox,
       putOff,
       putOffStsPolicy,
       releaseWaiting,
       removeAppPassword,
+      removeIdentity,
       removeMailbox,
       removeOutboundRoute,
       removePushSubscription,
+      removeSubmission,
       removeSuppression,
       renameMailbox,
       replayNotice,
       replayNotices,
       sendScheduled,
+      sendVacationAnswer,
       setOutboundRoute,
       setPassword,
       setQuota,
@@ -92,6 +109,7 @@ export function mailParts(): ThreadParts {
       steerQueue,
       storeFlags,
       submit,
+      submitEmail,
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
@@ -99,7 +117,21 @@ export function mailParts(): ThreadParts {
       useStsPolicy,
       verifyDomain,
     ],
-    queries: [countThreads, emailChanges, emailResultChanges, emailResults, emailSnippets, findTraces, imapSearch, listQueue, queueDepth, threadChanges, threadEmails],
+    queries: [
+      countThreads,
+      emailChanges,
+      emailResultChanges,
+      emailResults,
+      emailSnippets,
+      findTraces,
+      imapSearch,
+      listQueue,
+      queueDepth,
+      submissionFacts,
+      submissionsOf,
+      threadChanges,
+      threadEmails,
+    ],
     migrations: mailMigrations(),
   };
 }

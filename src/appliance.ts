@@ -1,18 +1,19 @@
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
-import { traceId } from '../mail/receiver/trace-id.ts';
 import type { Relay } from '../mail/relay/relay.ts';
+import { traceId } from '../mail/receiver/trace-id.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
 import { seed, type Seeded } from './seed.ts';
+import { forgetUploads } from './sending/upload-commands.ts';
 import { openDns, openHttp, openImap, openReceiver } from './start/doors.ts';
 import { furnish } from './start/inside.ts';
 import { type Listeners, portsOf } from './start/ports.ts';
 import { openRelay } from './start/relay.ts';
+import { openVacation } from './start/vacation.ts';
 import type { Surroundings } from './start/surroundings.ts';
 import { worldOf } from './start/world.ts';
-import { forgetUploads } from './sending/upload-commands.ts';
 import { version } from './version.ts';
 import { Courier } from './webhooks/courier.ts';
 
@@ -55,7 +56,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
-
+  stack.use(openVacation(inside, world));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));

@@ -9,6 +9,7 @@ import { enqueue } from '../store/queue.ts';
 import type { Onward } from './forward.ts';
 import { type TakenReport, takeReport } from './report.ts';
 import { addEmail, addEntry } from '../store/message.ts';
+import { noteForVacation } from '../store/vacation.ts';
 
 /** One local recipient: where the message goes and the header lines that are this recipient's own. */
 export interface Delivery {
@@ -146,15 +147,17 @@ export async function deliverTo(
   index: MessageIndex,
   stamp: Stamp,
 ): Promise<number> {
-  const inbox = await tx.get<{ id: number; listener: number | null }>(
-    `SELECT m.id, l.id AS listener FROM mailbox m LEFT JOIN listener l ON l.account_id = m.account_id
+  const inbox = await tx.get<{ id: number; listener: number | null; away: number | null }>(
+    `SELECT m.id, l.id AS listener, v.enabled AS away FROM mailbox m LEFT JOIN listener l ON l.account_id = m.account_id
+       LEFT JOIN vacation v ON v.account_id = m.account_id
      WHERE m.account_id = ? AND m.role = 'inbox'`,
     account,
   );
   if (inbox === undefined) throw new Error(`account ${account} has no inbox`);
   const email = await addEmail(tx, { account, blob, index, trace, receivedAt: stamp.now });
   await addEntry(tx, inbox.id, email, { bits: 0, kw: [] }, stamp);
-  const { listener } = inbox;
+  const { listener, away } = inbox;
+  if (away === 1) await noteForVacation(tx, { account, email: email.id }, stamp);
   if (listener !== null && quiet !== true) await noteArrival(tx, { listener, account, email: email.id }, stamp);
   return email.id;
 }

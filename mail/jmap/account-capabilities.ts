@@ -6,6 +6,7 @@ import { MOST_SOURCES } from './blob/data-source.ts';
 import { LOOKED_UP } from './blob/looked-up.ts';
 import { JMAP_LIMITS, maxSizeAttachmentsPerEmail } from './limits.ts';
 import type { Access } from './method.ts';
+import { submissionCapability } from './submission-capability.ts';
 import { MOST_MAILBOXES_PER_EMAIL } from '../store/email-commands.ts';
 
 /** Sorts of Email/query. RFC 8621 4.4.2. */
@@ -33,7 +34,7 @@ export function accountCapabilities(access: Access, maxMessageBytes: number): Re
       emailQuerySortOptions: EMAIL_SORTS,
       mayCreateTopLevelMailbox: !access.readOnly,
     },
-    [SUBMISSION]: { maxDelayedSend: 30 * 86_400, submissionExtensions: { FUTURERELEASE: [], DSN: [] } },
+    [SUBMISSION]: submissionCapability(maxMessageBytes),
     [VACATION]: {},
     [BLOB]: {
       maxSizeBlobSet: JMAP_LIMITS.maxSizeUpload,

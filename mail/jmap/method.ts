@@ -1,4 +1,7 @@
+import type { Policy } from '../delivery/policy.ts';
 import type { Log, Meter } from '../log.ts';
+import type { Allowance } from '../store/allowance.ts';
+import type { Budget } from '../store/budget.ts';
 import type { SecretBox } from '../store/secrets.ts';
 import type { MailStore } from '../store/store.ts';
 import type { JmapLimits } from './limits.ts';
@@ -50,6 +53,18 @@ export interface JmapDesk {
   readonly push: PushDesk;
   readonly log: Log;
   readonly meter: Meter;
+  /** For whom an account sends, and how much that may be; null and left out: no limit. */
+  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null; budgets?: readonly Budget[] }>;
+  /** May hold or refuse what an account sends. */
+  readonly policy: Policy;
+  /** Why mail for elsewhere may not go out now; null lets it go. */
+  readonly hold: string | null;
+  /** Of the box: rewritten senders and markers of what it forwards. */
+  readonly forwardKey: Buffer;
+  /** A new id for the story of a message. */
+  readonly traceId: () => string;
+  /** Something was queued: the relay may look. */
+  queued(): void;
 }
 
 /** One method call under way. */

@@ -4,7 +4,7 @@ import type { Access, JmapDesk, JmapSession } from './method.ts';
 import { sessionState } from './session.ts';
 
 /** RFC 4790, 5051: the collations that sorting by text may ask for. */
-const COLLATIONS = ['i;ascii-numeric', 'i;ascii-casemap', 'i;unicode-casemap'];
+const COLLATIONS = ['i;ascii-casemap', 'i;unicode-casemap'];
 
 /** The session object. `base` is the origin that the client came to, without a slash at the end. RFC 8620 2. */
 export function sessionObject(desk: JmapDesk, session: JmapSession, base: string): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { StoreBusy } from '../store/engine/types.ts';
 import { MethodError, type SetError } from './errors.ts';
-import { type Outcome, refused } from './standard-set.ts';
+import { type Outcome, refused, type Setter } from './standard-set.ts';
 
 /** One object of a call is refused, found out somewhere deep. */
 export class SetRefusal extends Error {
@@ -20,6 +20,16 @@ export async function refusable<T>(work: () => Promise<Outcome<T>>): Promise<Out
   } catch (error) {
     return refusal(error);
   }
+}
+
+/** A setter of which one object can fail alone, whatever it met: those before it are done and must be told. */
+export function refusing(setter: Setter): Setter {
+  return {
+    state: () => setter.state(),
+    create: (creationId, object) => refusable(() => setter.create(creationId, object)),
+    update: (id, patch) => refusable(() => setter.update(id, patch)),
+    destroy: (id) => refusable(() => setter.destroy(id)),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import { emptyGoneAccount, goneAccounts } from '../store/account-removal.ts';
 import { namedFiles } from '../store/content.ts';
 import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
+import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission.ts';
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
@@ -20,6 +21,7 @@ import {
 } from '../store/tidy.ts';
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
+import { forgetVacationAnswers } from '../store/vacation.ts';
 
 /** What a listener that is off can have waiting. */
 const MOST_NOTICES = 100_000;
@@ -48,7 +50,7 @@ export class Housekeeping implements AsyncDisposable {
 
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
-    this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, ...chores];
+    this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
@@ -110,6 +112,10 @@ export class Housekeeping implements AsyncDisposable {
     while (
       !this.#closing &&
       (await this.#store.writeSlice(forgetDeparted, { before: this.#clock() - KEEP_DEPARTED_MS }))
+    );
+    while (
+      !this.#closing &&
+      (await this.#store.writeSlice(forgetSubmissions, { before: this.#clock() - KEEP_SUBMISSIONS_MS }))
     );
     while (
       !this.#closing &&

@@ -8,6 +8,8 @@ export function headerText(value: string): string {
 
 /** The same for a piece of a field, such as a display name. */
 export function readableText(text: string): string {
+  // Nearly all there is, in long lists of messages.
+  if (/^[\t\x20-\x7e]*$/.test(text) && !text.includes('=?')) return text;
   return decodePlacedWords(text).replaceAll('\0', '').toWellFormed().normalize('NFC');
 }
 

@@ -103,6 +103,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
     return refusalOf(done);
   }
 
+  /** To who asked to be told of success. */
   async #report(blob: CrossingBlob, index: MessageFacts): Promise<Outgoing | undefined> {
     const { sender: to, recipients, envid = '' } = this.envelope;
     const about = recipients.filter(({ dsn, route: where }) => dsn.notify?.includes('SUCCESS') && isOurs(where));

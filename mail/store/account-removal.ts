@@ -87,6 +87,14 @@ const REST = [
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM identity WHERE id IN (SELECT id FROM identity WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM email_submission_recipient WHERE (submission, nth) IN (SELECT r.submission, r.nth
+     FROM email_submission s JOIN email_submission_recipient r ON r.submission = s.id WHERE s.account_id = ? LIMIT ?)`,
+  'DELETE FROM email_submission WHERE id IN (SELECT id FROM email_submission WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM vacation_job WHERE id IN (SELECT id FROM vacation_job WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM vacation_answered WHERE (account_id, key) IN
+     (SELECT account_id, key FROM vacation_answered WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM vacation WHERE account_id IN (SELECT account_id FROM vacation WHERE account_id = ? LIMIT ?)',
   `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
      FROM tombstone WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM type_state WHERE (account_id, type) IN (SELECT account_id, type FROM type_state WHERE account_id = ? LIMIT ?)`,

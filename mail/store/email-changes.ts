@@ -28,6 +28,14 @@ export interface Found<T> {
   kind: 'changes';
   state: number;
   changes: T[];
+  /** There is more behind this place. */
+  cut: Place | undefined;
+}
+
+/** Changes come in this order. */
+export interface Place {
+  modseq: number;
+  row: number;
 }
 
 /** Emails that changed behind (modseq, row), in this order, at most `limit`; those that were never shown too. */
@@ -45,24 +53,29 @@ export async function readEmailChanges(
   const known = await knowsSince(rx, account, since);
   if (known !== 'known') return { kind: known };
   const row = Number.isFinite(since.row) ? since.row : Number.MAX_SAFE_INTEGER;
-  const behind = [account, since.modseq, row, limit] as const;
+  // One more than wanted tells whether there is more.
+  const behind = [account, since.modseq, row, limit + 1] as const;
   const sources = await Promise.all([
     rx.all<ChangeRow>(LIVE, ...behind),
     rx.all<ChangeRow>(BURIED, ...behind),
     (await hasLeaving(rx, account, since)) ? rx.all<ChangeRow>(LEAVING, ...behind) : [],
   ]);
-  const state = await stateOf(rx, account, 'Email');
-  return { kind: 'changes', state, changes: lastOfEach(sources.flat().map(toChange)).slice(0, limit) };
+  return { kind: 'changes', state: await stateOf(rx, account, 'Email'), ...merged(sources, limit) };
 }
 
-/** True while a large mailbox that was removed is still being emptied: then a look at the changes may take longer. */
-export const isEmptying = query('is-emptying', async (rx, input: { account: number }): Promise<boolean> => {
-  return hasLeaving(rx, input.account, { modseq: 0 });
-});
+/** True while a large mailbox that was removed since then is being emptied: a look at the changes may take longer. */
+export const isEmptying = query(
+  'is-emptying',
+  (rx, { account, since }: { account: number; since: Since }): Promise<boolean> => hasLeaving(rx, account, since),
+);
 
-async function hasLeaving(rx: Read, account: number, since: { modseq: number }): Promise<boolean> {
-  const sql = 'SELECT 1 AS one FROM mailbox WHERE account_id = ? AND parent_id = -1 AND total > 0 AND modseq >= ?';
-  return (await rx.get(sql, account, since.modseq)) !== undefined;
+async function hasLeaving(rx: Read, account: number, since: Since): Promise<boolean> {
+  const row = await rx.get(
+    `SELECT 1 AS one FROM mailbox WHERE account_id = ? AND parent_id = -1 AND total > 0 AND modseq >= ?`,
+    account,
+    Number.isFinite(since.row) ? since.modseq : since.modseq + 1,
+  );
+  return row !== undefined;
 }
 
 async function knowsSince(rx: Read, account: number, since: Since): Promise<'known' | 'pruned' | 'future'> {
@@ -75,13 +88,27 @@ async function knowsSince(rx: Read, account: number, since: Since): Promise<'kno
   return since.modseq > floor || (since.modseq === floor && !Number.isFinite(since.row)) ? 'known' : 'pruned';
 }
 
-/** In order; of an email that two sources name, the later. */
-function lastOfEach(found: readonly EmailChange[]): EmailChange[] {
-  const sorted = found.toSorted((a, b) => a.modseq - b.modseq || a.id - b.id);
-  return [...new Map(sorted.map((one) => [one.id, one])).values()].toSorted(
-    (a, b) => a.modseq - b.modseq || a.id - b.id,
-  );
+/**
+ * Several sources in one order. Behind the end of one that had more to say nothing is known, so nothing is told from
+ * there. Of an email that two sources name, the later place counts.
+ */
+function merged(
+  sources: readonly (readonly ChangeRow[])[],
+  limit: number,
+): { changes: EmailChange[]; cut: Place | undefined } {
+  const ends = sources.flatMap((rows) => (rows.length > limit ? (rows[limit - 1] ?? []) : []));
+  const [end] = ends.toSorted(byPlace);
+  const sorted = sources.flat().toSorted(byPlace);
+  const known = end === undefined ? sorted : sorted.filter((one) => byPlace(one, end) <= 0);
+  const last = new Map(known.map((one) => [one.id, one]));
+  const all = known.filter((one) => last.get(one.id) === one);
+  const changes = all.slice(0, limit).map(toChange);
+  const cut = all.length > limit ? changes.at(-1) : end;
+  return { changes, cut: cut && { modseq: cut.modseq, row: cut.id } };
 }
+
+const byPlace = (a: Pick<ChangeRow, 'modseq' | 'id'>, b: Pick<ChangeRow, 'modseq' | 'id'>): number =>
+  a.modseq - b.modseq || a.id - b.id;
 
 /** SQL: whether JMAP shows the email `e` now. RFC 8621 4.1.1. */
 export const IS_SHOWN = `EXISTS (SELECT 1 FROM entry n CROSS JOIN mailbox m ON m.id = n.mailbox_id
@@ -112,9 +139,9 @@ const BURIED = `SELECT object_id AS id, thread_id AS thread, modseq, created_mod
   ORDER BY modseq, object_id LIMIT ?4`;
 
 // What a removed mailbox took along and has not let go yet: changed when the mailbox went.
-const LEAVING = `SELECT id, thread, modseq, created, shown, iif(shown, shown_modseq, modseq) AS noted FROM (
-    SELECT e.id, e.thread_id AS thread, max(m.modseq) AS modseq, e.created_modseq AS created, e.shown_modseq, ${IS_SHOWN} AS shown
-    FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id CROSS JOIN email e ON e.id = n.email_id
-    WHERE m.account_id = ?1 AND m.parent_id = -1 AND m.total > 0 AND m.modseq >= ?2 AND n.flags & 16 = 0 AND e.modseq < m.modseq
-    GROUP BY e.id)
-  WHERE modseq > ?2 OR id > ?3 ORDER BY modseq, id LIMIT ?4`;
+const LEAVING = `SELECT l.id, e.thread_id AS thread, l.modseq, e.created_modseq AS created, ${IS_SHOWN} AS shown,
+    iif(${IS_SHOWN}, e.shown_modseq, l.modseq) AS noted
+  FROM (SELECT n.email_id AS id, max(m.modseq) AS modseq FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id
+    WHERE m.account_id = ?1 AND m.parent_id = -1 AND m.total > 0 AND n.flags & 16 = 0
+      AND (m.modseq > ?2 OR (m.modseq = ?2 AND n.email_id > ?3))
+    GROUP BY n.email_id ORDER BY 2, 1 LIMIT ?4) l CROSS JOIN email e ON e.id = l.id`;

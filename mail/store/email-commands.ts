@@ -1,25 +1,15 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
-import { newBlob, overQuota, storeFlags } from './entry-commands.ts';
+import { guarded, type StateMismatch, type StateStep } from './email-state.ts';
+import { newBlob, overQuota } from './entry-commands.ts';
 import { addBlob } from './blob.ts';
-import { DELETED, type FlagSet, kwList, storeKeywords } from './flags.ts';
-import { addEmail, addEntry, entriesOf, removeEntries } from './message.ts';
+import { type FlagSet, storeKeywords } from './flags.ts';
+import { addEmail, addEntry } from './message.ts';
 import type { WrittenMessage } from './message-writer.ts';
-import { missingMailboxes, shownEntries, storedEmail } from './shown-entries.ts';
+import { missingMailboxes, storedEmail } from './shown-entries.ts';
 import { stateOf } from './type-state.ts';
 
-/** The most emails that one of these commands takes; callers cut longer work into slices. */
-export const EMAIL_SLICE = 25;
 /** A command touches one or two rows for each. */
 export const MOST_MAILBOXES_PER_EMAIL = 200;
-
-/** The state of type Email right before a command and right after it: nothing else changed in between. */
-export interface StateStep {
-  before: number;
-  after: number;
-}
-
-/** The account's Email state is not the one that the client goes by; nothing was done. */
-type StateMismatch = { kind: 'state-mismatch' };
 
 /** Whether the account has room for so many octets more; asked before they are written, and again as they are committed. */
 export const hasRoom = query(
@@ -115,166 +105,4 @@ async function place(
   const email = await addEmail(tx, { ...(await message()), account, receivedAt: where.receivedAt });
   for (const mailbox of where.mailboxes) await addEntry(tx, mailbox, email, flags, stamp);
   return { kind: 'placed', email: email.id, thread: email.threadId, size: email.size };
-}
-
-/** What shall become of a set: another one instead of it, or some in and some out. */
-export type Change<T> = { kind: 'replace'; all: T } | { kind: 'patch'; add: T; remove: T };
-
-/** A change of one email; null leaves what it is about. */
-export interface EmailChange {
-  email: number;
-  keywords: Change<FlagSet> | null;
-  mailboxes: Change<readonly number[]> | null;
-}
-
-/** `missing` are mailboxes that do not exist; `in-none` and `in-too-many` are what the change would have led to. */
-export type ChangeOutcome =
-  | { kind: 'changed' }
-  | { kind: 'not-found' }
-  | { kind: 'missing'; mailboxes: number[] }
-  | { kind: 'in-none' }
-  | { kind: 'in-too-many' }
-  | { kind: 'too-many-keywords' };
-
-/** Keywords and mailboxes of emails, one after the other; one that is refused is left as it was. */
-export const changeEmails = command(
-  'change-emails',
-  async (
-    tx,
-    input: { account: number; changes: readonly EmailChange[]; ifState: number | null },
-    stamp,
-  ): Promise<({ kind: 'done'; outcomes: ChangeOutcome[] } & StateStep) | StateMismatch> =>
-    guarded(tx, input.account, input.ifState, async () => {
-      const outcomes: ChangeOutcome[] = [];
-      for (const change of input.changes) outcomes.push(await changeOne(tx, input.account, change, stamp));
-      return { kind: 'done', outcomes };
-    }),
-);
-
-async function changeOne(tx: Write, account: number, change: EmailChange, stamp: Stamp): Promise<ChangeOutcome> {
-  const entries = await shownEntries(tx, account, [change.email]);
-  const [first] = entries;
-  if (first === undefined) return { kind: 'not-found' };
-  const now = entries.map((entry) => entry.mailbox);
-  const then = change.mailboxes === null ? now : applied(now, change.mailboxes);
-  if (then.length === 0) return { kind: 'in-none' };
-  if (then.length > MOST_MAILBOXES_PER_EMAIL) return { kind: 'in-too-many' };
-  const missing = await missingMailboxes(tx, account, then);
-  if (missing.length > 0) return { kind: 'missing', mailboxes: missing };
-  if (change.keywords !== null && !(await changeKeywords(tx, account, first, change.keywords, stamp))) {
-    return { kind: 'too-many-keywords' };
-  }
-  // In before out: an email that is nowhere for a moment would be told as destroyed, and leave the quota.
-  for (const mailbox of then) if (!now.includes(mailbox)) await enter(tx, account, mailbox, first, stamp);
-  for (const { mailbox, uid } of entries) if (!then.includes(mailbox)) await leave(tx, account, mailbox, [uid], stamp);
-  return { kind: 'changed' };
-}
-
-function applied(now: readonly number[], change: Change<readonly number[]>): number[] {
-  if (change.kind === 'replace') return [...new Set(change.all)];
-  return [...new Set([...now, ...change.add])].filter((mailbox) => !change.remove.includes(mailbox));
-}
-
-interface Entry {
-  mailbox: number;
-  uid: number;
-}
-
-/** What is done to one shown entry is written through to all of them; \Deleted of the others stays. */
-async function changeKeywords(
-  tx: Write,
-  account: number,
-  { mailbox, uid }: Entry,
-  change: Change<FlagSet>,
-  stamp: Stamp,
-): Promise<boolean> {
-  const steps =
-    change.kind === 'replace'
-      ? ([['replace', change.all]] as const)
-      : ([
-          ['add', change.add],
-          ['remove', change.remove],
-        ] as const);
-  for (const [how, flags] of steps) {
-    if (how !== 'replace' && flags.bits === 0 && flags.keywords.length === 0) continue;
-    const input = { account, mailbox, uids: [uid], how, flags, unchangedSince: null };
-    if ((await storeFlags.run(tx, input, stamp)).kind === 'too-many-keywords') return false;
-  }
-  return true;
-}
-
-/** Where IMAP had marked it as \Deleted the email is shown again; else it comes in under a new UID. */
-async function enter(tx: Write, account: number, mailbox: number, like: Entry, stamp: Stamp): Promise<void> {
-  const [row] = await entriesOf(tx, like.mailbox, [like.uid]);
-  if (row === undefined) throw new Error(`entry ${like.uid} of mailbox ${like.mailbox} is gone`);
-  const hidden = await tx.get<{ uid: number }>(
-    'SELECT uid FROM entry WHERE email_id = ? AND mailbox_id = ?',
-    row.email_id,
-    mailbox,
-  );
-  if (hidden !== undefined) {
-    const flags = { bits: DELETED, keywords: [] };
-    const input = { account, mailbox, uids: [hidden.uid], how: 'remove', flags, unchangedSince: null } as const;
-    await storeFlags.run(tx, input, stamp);
-    return;
-  }
-  const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
-  await tx.run('UPDATE email SET modseq = ? WHERE id = ?', await tx.nextModseq(account), row.email_id);
-  await addEntry(tx, mailbox, email, { bits: row.flags, kw: kwList(row.kw) }, stamp);
-}
-
-async function leave(
-  tx: Write,
-  account: number,
-  mailbox: number,
-  uids: readonly number[],
-  stamp: Stamp,
-): Promise<void> {
-  await removeEntries(tx, account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
-}
-
-/**
- * Takes emails out of all mailboxes, out of those too where IMAP had marked them as \Deleted; people can have them back
- * as long as what was expunged is kept. Answers those that there were.
- */
-export const destroyEmails = command(
-  'destroy-emails',
-  async (
-    tx,
-    input: { account: number; emails: readonly number[]; ifState: number | null },
-    stamp,
-  ): Promise<({ kind: 'done'; destroyed: number[] } & StateStep) | StateMismatch> =>
-    guarded(tx, input.account, input.ifState, async () => {
-      const shown = new Set((await shownEntries(tx, input.account, input.emails)).map((entry) => entry.email));
-      const entries = await tx.all<{ mailbox_id: number; uid: number }>(
-        `SELECT n.mailbox_id, n.uid FROM entry n JOIN mailbox m ON m.id = n.mailbox_id
-         WHERE n.email_id IN (SELECT value FROM json_each(?)) AND m.account_id = ? AND m.gone_at IS NULL`,
-        JSON.stringify([...shown]),
-        input.account,
-      );
-      const byMailbox = Map.groupBy(entries, (entry) => entry.mailbox_id);
-      for (const [mailbox, some] of byMailbox) {
-        await leave(
-          tx,
-          input.account,
-          mailbox,
-          some.map((entry) => entry.uid),
-          stamp,
-        );
-      }
-      return { kind: 'done', destroyed: [...shown] };
-    }),
-);
-
-/** Runs a change if the state is the one expected, and says from which state to which it led. */
-async function guarded<T extends { kind: string }>(
-  tx: Write,
-  account: number,
-  ifState: number | null,
-  change: () => Promise<T>,
-): Promise<(T & StateStep) | StateMismatch> {
-  const before = await stateOf(tx, account, 'Email');
-  if (ifState !== null && ifState !== before) return { kind: 'state-mismatch' };
-  const outcome = await change();
-  return { ...outcome, before, after: await stateOf(tx, account, 'Email') };
 }

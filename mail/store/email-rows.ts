@@ -79,7 +79,7 @@ export const emailRows = query(
   ): Promise<EmailRows | undefined> => {
     const { account, listing, structure } = input;
     const ids = JSON.stringify(input.ids);
-    if (listing && !(await fits(rx, account, ids))) return undefined;
+    if (listing && !(await fits(rx, ids, structure))) return undefined;
     const facts = await rx.all<Fact>(
       `SELECT id, thread_id, size, received_at, attach, trace, blob_id FROM email
        WHERE id IN (SELECT value FROM json_each(?)) AND account_id = ?`,
@@ -94,22 +94,24 @@ export const emailRows = query(
 );
 
 /** Asked of the lengths alone, which stand at the head of a row. */
-async function fits(rx: Read, account: number, ids: string): Promise<boolean> {
-  const sum = await rx.get<{ octets: number | null }>(
-    `SELECT sum(octet_length(m.envelope) + octet_length(m.bodystructure) + octet_length(m.parts)) AS octets
-     FROM email e JOIN email_meta m ON m.email_id = e.id
-     WHERE e.id IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
-    ids,
-    account,
-  );
+async function fits(rx: Read, ids: string, structure: boolean): Promise<boolean> {
+  const sum = await rx.get<{ octets: number | null }>(structure ? STRUCTURE_OCTETS : ENVELOPE_OCTETS, ids);
   return (sum?.octets ?? 0) <= MOST_STRUCTURE;
 }
 
+const ENVELOPE_OCTETS = `SELECT sum(octet_length(envelope)) AS octets FROM email_meta
+  WHERE email_id IN (SELECT value FROM json_each(?))`;
+
+const STRUCTURE_OCTETS = `SELECT sum(octet_length(envelope) + octet_length(bodystructure) + octet_length(parts)) AS octets
+  FROM email_meta WHERE email_id IN (SELECT value FROM json_each(?))`;
+
 /** Where messages stand without \Deleted; a mailbox that was deleted is no place any more. */
 function shownEntries(rx: Read, account: number, ids: string): Promise<Entry[]> {
+  // Left to itself the planner begins with the mailboxes and looks at every message in them.
   return rx.all<Entry>(
-    `SELECT n.email_id, n.mailbox_id, n.flags, n.kw FROM entry n JOIN mailbox b ON b.id = n.mailbox_id
-     WHERE n.email_id IN (SELECT value FROM json_each(?)) AND n.flags & ? = 0 AND b.account_id = ? AND b.gone_at IS NULL`,
+    `SELECT n.email_id, n.mailbox_id, n.flags, n.kw FROM json_each(?) j
+     CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = j.value CROSS JOIN mailbox b ON b.id = n.mailbox_id
+     WHERE n.flags & ? = 0 AND b.account_id = ? AND b.gone_at IS NULL`,
     ids,
     DELETED,
     account,

@@ -1,5 +1,6 @@
 import { query, type Stamp, type Write } from './engine/types.ts';
 import { noteHappening } from './listener.ts';
+import { followSubmission } from './submission-story.ts';
 
 /** What can happen to a message, in the order in which it can. */
 export type JournalEvent =
@@ -63,6 +64,7 @@ export async function note(
     tenant ?? null,
   );
   await noteHappening(tx, { event, trace, account, tenant, detail: whole }, stamp);
+  await followSubmission(tx, { event, trace, detail: whole }, stamp);
 }
 
 /** Who asks: null is no limit. */

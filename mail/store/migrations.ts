@@ -17,6 +17,7 @@ const files = [
   '0013-trace.sql',
   '0014-wishes.sql',
   '0015-jmap.sql',
+  '0017-submission.sql',
   '0018-upload.sql',
   '0019-push.sql',
 ];

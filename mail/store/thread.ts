@@ -3,6 +3,7 @@ import {
   type Found,
   IS_SHOWN,
   type NotKnown,
+  type Place,
   readEmailChanges,
   type Since,
   toChange,
@@ -30,17 +31,9 @@ export const threadEmails = query(
 );
 
 /** What became of one thread, told where the last of its emails changed. */
-export interface ThreadChange {
+export interface ThreadChange extends Place {
   thread: number;
   fate: 'created' | 'updated' | 'destroyed';
-  /** Where a client stands that was told this. */
-  modseq: number;
-  row: number;
-}
-
-/** `cut`: there is more behind this. */
-interface FoundThreads extends Found<ThreadChange> {
-  cut?: { modseq: number; row: number };
 }
 
 /** Emails that are looked at for one answer, in so many rounds as long as none says anything of a thread. */
@@ -53,24 +46,27 @@ export const threadChanges = query(
   async (
     rx,
     { account, since, limit }: { account: number; since: Since; limit: number },
-  ): Promise<FoundThreads | NotKnown> => {
+  ): Promise<Found<ThreadChange> | NotKnown> => {
     let at = since;
     for (let round = 1; ; round++) {
       const found = await readEmailChanges(rx, { account, since: at, limit: LOOKED_AT });
       if (found.kind !== 'changes') return found;
       const told = await threadsOf(rx, account, found.changes, since);
-      const looked = found.changes.length < LOOKED_AT ? undefined : found.changes.at(-1);
-      const cut = looked && { modseq: looked.modseq, row: looked.id };
-      if (told.length > 0 || cut === undefined || round === ROUNDS) return page(told, found.state, limit, cut);
-      at = { ...since, ...cut };
+      if (told.length > 0 || found.cut === undefined || round === ROUNDS)
+        return { ...found, ...page(told, limit, found.cut) };
+      at = { ...since, ...found.cut };
     }
   },
 );
 
-function page(told: ThreadChange[], state: number, limit: number, cut: FoundThreads['cut'] | undefined): FoundThreads {
+function page(
+  told: readonly ThreadChange[],
+  limit: number,
+  cut: Place | undefined,
+): { changes: ThreadChange[]; cut: Place | undefined } {
   const changes = told.slice(0, limit);
-  const end = told.length > limit ? changes.at(-1) : cut;
-  return { kind: 'changes', state, changes, ...(end !== undefined && { cut: { modseq: end.modseq, row: end.row } }) };
+  const last = told.length > limit ? changes.at(-1) : undefined;
+  return { changes, cut: last === undefined ? cut : { modseq: last.modseq, row: last.row } };
 }
 
 async function threadsOf(
@@ -80,43 +76,48 @@ async function threadsOf(
   since: Since,
 ): Promise<ThreadChange[]> {
   const moved = changes.filter((one) => isMove(one, since));
-  const last = new Map(moved.map((one) => [one.thread, one]));
-  const members = await membersOf(rx, account, [...last.keys()]);
-  return moved.flatMap((one) => {
+  const members = await membersOf(
+    rx,
+    account,
+    moved.map((one) => one.thread),
+  );
+  const places = new Map<number, ThreadChange>();
+  for (const one of moved) {
     const all = members.get(one.thread) ?? [];
-    const isLast = last.get(one.thread) === one && !all.some((other) => isMove(other, since) && isBehind(other, one));
-    const fate = isLast ? fateOf(one.thread, all, moved, since) : undefined;
-    return fate === undefined ? [] : [{ thread: one.thread, fate, modseq: one.modseq, row: one.id }];
-  });
+    const fate = all.some((other) => other.shown === 1) ? fateOfShown(all, one, since) : fateOfHidden(one, since);
+    // Of what is gone the first email says it, as a later one may be none that the client knows.
+    if (fate === undefined || (fate === 'destroyed' && places.has(one.thread))) continue;
+    places.delete(one.thread);
+    places.set(one.thread, { thread: one.thread, fate, modseq: one.modseq, row: one.id });
+  }
+  return [...places.values()];
 }
 
 /** It came into sight or went out of it; a keyword changes no thread. */
-const isMove = (one: Pick<EmailChange, 'created' | 'shownAt'>, since: Since): boolean =>
-  one.created > since.origin || one.shownAt > since.origin;
+const isMove = (one: EmailChange, since: Since): boolean => one.shownAt > since.origin;
 
 const isBehind = (one: Pick<EmailChange, 'modseq' | 'id'>, other: Pick<EmailChange, 'modseq' | 'id'>): boolean =>
   one.modseq > other.modseq || (one.modseq === other.modseq && one.id > other.id);
 
-function fateOf(
-  thread: number,
-  all: readonly EmailChange[],
-  moved: readonly EmailChange[],
-  since: Since,
-): ThreadChange['fate'] | undefined {
+/** Said where the last of its emails moved: the others wait for it. */
+function fateOfShown(all: readonly EmailChange[], one: EmailChange, since: Since): 'created' | 'updated' | undefined {
+  if (all.some((other) => isMove(other, since) && isBehind(other, one))) return undefined;
   // Only what was in sight all the time is surely known. "Created" does no harm to who has the thread, but a client that
   // is told of an update of what it never had may take it for nothing.
-  const stayed = (one: EmailChange): boolean =>
-    one.shown === 1 && one.created <= since.origin && one.shownAt <= since.origin;
-  if (all.some((one) => one.shown === 1)) return all.some(stayed) ? 'updated' : 'created';
-  const mayBeKnown = [...all.filter((one) => isMove(one, since)), ...moved.filter((one) => one.thread === thread)];
-  return mayBeKnown.some((one) => one.created <= since.modseq) ? 'destroyed' : undefined;
+  const stayed = all.some((other) => other.shown === 1 && !isMove(other, since));
+  return stayed ? 'updated' : 'created';
+}
+
+/** An email that was made behind the part that the client was told cannot have shown it the thread. */
+function fateOfHidden(one: EmailChange, since: Since): 'destroyed' | undefined {
+  return one.created <= since.modseq ? 'destroyed' : undefined;
 }
 
 async function membersOf(rx: Read, account: number, threads: readonly number[]): Promise<Map<number, EmailChange[]>> {
   const rows = await rx.all<Parameters<typeof toChange>[0]>(
     `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_SHOWN} AS shown, e.shown_modseq AS noted
      FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value WHERE e.account_id = ?`,
-    JSON.stringify(threads),
+    JSON.stringify([...new Set(threads)]),
     account,
   );
   return Map.groupBy(rows.map(toChange), (row) => row.thread);

@@ -1,9 +1,16 @@
 import { JMAP_LIMITS } from '../../mail/jmap/limits.ts';
 import type { JmapDesk, PushDesk } from '../../mail/jmap/method.ts';
+import { traceId } from '../../mail/receiver/trace-id.ts';
 import type { World } from '../operations/world.ts';
+import { senderOf } from '../sending/allowance.ts';
+import { Tenants } from '../sending/tenants.ts';
 
 /** What the methods of JMAP need, out of the world of this box. */
-export function jmapDesk({ store, settings, clock, log, metrics }: World, push: PushDesk): JmapDesk {
+export function jmapDesk(
+  { store, secrets, settings, clock, log, metrics, policy, hold, queueChanged }: World,
+  push: PushDesk,
+): JmapDesk {
+  const tenants = new Tenants(store);
   return {
     store,
     clock,
@@ -13,5 +20,11 @@ export function jmapDesk({ store, settings, clock, log, metrics }: World, push: 
     push,
     log,
     meter: metrics,
+    senderOf: (account) => senderOf({ store, tenants }, settings, account),
+    policy,
+    hold,
+    forwardKey: secrets.subkey('forwarding'),
+    traceId,
+    queued: queueChanged,
   };
 }

@@ -22,7 +22,7 @@ export function openRelay(
   return startRelay({
     queue,
     resolver,
-    keys: (domain) => keys.of(domain),
+    keys: (domain, tenant) => keys.of(domain, tenant),
     returnPath: (item) => returnPaths.of(item),
     smarthost: (id) => smarthosts.find(id),
     hostname: settings.hostname,

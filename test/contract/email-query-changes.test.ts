@@ -16,6 +16,8 @@ async function watch(world: JmapWorld, args: Record<string, unknown>): Promise<W
   return { args, state: queryState as string, ids: ids as string[] };
 }
 
+const spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'apple', sentAt: 1e12, receivedAt: 1e12 };
+
 /** What a client does with an answer of /queryChanges. RFC 8620 5.6. */
 function apply(ids: readonly string[], changes: Record<string, unknown>): string[] {
   const removed = new Set(changes['removed'] as string[]);
@@ -73,7 +75,22 @@ test('old results and their changes are the new results, whatever happened', asy
   garden.close();
 }, 60_000);
 
-const spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'apple', sentAt: 1e12, receivedAt: 1e12 };
+test('a large mailbox that is removed takes its emails out of results at once', async () => {
+  await using world = await jmapWorld();
+  const garden = await Garden.plant(world);
+  const work = garden.mailboxes[1] ?? 0;
+  for (let i = 0; i < 450; i++) await garden.append({ ...spec, receivedAt: 1e12 + i }, work);
+  await garden.append(spec, world.inbox);
+  const before = await watch(world, { filter: { minSize: 1 } });
+  await garden.replace(0);
+  const changes = await world.call('Email/queryChanges', { ...before.args, sinceQueryState: before.state });
+  expect(apply(before.ids, changes)).toEqual((await watch(world, before.args)).ids);
+  expect(changes['removed']).toHaveLength(450);
+  await garden.tidy();
+  const after = await world.call('Email/queryChanges', { ...before.args, sinceQueryState: before.state });
+  expect(apply(before.ids, after)).toHaveLength(1);
+  garden.close();
+}, 60_000);
 
 test('what lies behind upToId is left out only where places are settled', async () => {
   await using world = await jmapWorld();

@@ -1,11 +1,16 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { factsOf } from '../../mail/jmap/query/facts.ts';
+import { openScene } from '../../mail/jmap/query/scene.ts';
+import { TextTest } from '../../mail/jmap/query/text-test.ts';
 import { quiet } from '../../mail/log.ts';
 import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { TextIndex, type TextPlace } from '../../mail/store/search/text-index.ts';
+import type { TextPlace } from '../../mail/store/search/text-index.ts';
 import { TextWorker } from '../../mail/store/search/text-worker.ts';
 import { forgetExpunged } from '../../mail/store/tidy.ts';
 import { mailParts } from '../../mail/parts.ts';
@@ -43,7 +48,7 @@ async function between(world: JmapWorld, act: () => void): Promise<void> {
 
 describe('the full-text file', () => {
   test.each([
-    ['is missing', (world: JmapWorld) => void rm(world)],
+    ['is missing', (world: JmapWorld) => rm(world)],
     ['is no database', (world: JmapWorld) => writeFileSync(textFile(world), 'x'.repeat(9000))],
     ['is empty', (world: JmapWorld) => (rm(world), writeFileSync(textFile(world), ''))],
     ['has pages that make no sense', (world: JmapWorld) => spoil(world)],
@@ -75,10 +80,7 @@ describe('the full-text file', () => {
 });
 
 function rm(world: JmapWorld): void {
-  const db = new DatabaseSync(textFile(world));
-  db.exec('PRAGMA journal_mode = DELETE');
-  db.close();
-  writeFileSync(textFile(world), '');
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${textFile(world)}${suffix}`, { force: true });
 }
 
 function spoil(world: JmapWorld): void {
@@ -107,26 +109,32 @@ test('who cannot be answered in time is told how far the index is', async () => 
   garden.close();
 });
 
-test('a batch that was cut off is made again, and what it had is not there twice', async () => {
+test('a batch that a kill cuts off is made again, and what was there is not there twice', async () => {
   await using world = await jmapWorld();
-  const garden = await planted(world, ...Array.from({ length: 70 }, (_, i) => `apple n${i}`));
-  const index = new TextIndex(placeOf(world), quiet);
-  expect(index.step()).toBeGreaterThan(0);
-  // As a kill leaves it: a transaction that nobody ends.
-  const left = new DatabaseSync(textFile(world));
-  left.exec(`BEGIN; INSERT INTO message_text (rowid, body) VALUES (1, 'x'); UPDATE progress SET upto = upto + 60`);
-  left.close();
-  index.close();
-  expect(await finds(world, 'apple')).toBe(70);
-  expect(await finds(world, 'n69')).toBe(1);
+  const garden = await planted(world, ...Array.from({ length: 130 }, (_, i) => `apple n${i}`));
+  const index = new URL('../../mail/store/search/text-index.ts', import.meta.url).href;
+  const program = `import { TextIndex } from ${JSON.stringify(index)};
+    const index = new TextIndex(${JSON.stringify(placeOf(world))}, { info() {} });
+    while (index.step() > 0) console.log('a batch');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(await finds(world, 'apple')).toBe(130);
+  expect(await finds(world, 'n129')).toBe(1);
+  const db = new DatabaseSync(textFile(world), { readOnly: true });
+  expect(db.prepare('SELECT count(*) AS n FROM message_text_docsize').get()).toEqual({ n: 130 });
+  db.close();
   garden.close();
-});
+}, 60_000);
 
 const dismiss = command('test-dismiss', (tx, input: { tenant: number; account: number }) => dismissAccount(tx, input));
 
 test('what is forgotten leaves the index, and so does an account', async () => {
   const parts = mailParts();
-  await using world = await jmapWorld({ ...parts, commands: [...parts.commands, dismiss as never] });
+  await using world = await jmapWorld({ ...parts, commands: [...parts.commands, dismiss] });
   const garden = await planted(world, 'apple', 'pear', 'plum');
   expect(await finds(world, 'apple')).toBe(1);
   const rows = (sql: string): number => {
@@ -165,6 +173,35 @@ test('a message whose text cannot be read is indexed by what can be', async () =
   garden.close();
 });
 
+test.each([
+  ['few', { rare: 100, widest: 16 }, true],
+  ['many, among neighbours', { rare: 3, widest: 16 }, false],
+  ['many, far from each other', { rare: 3, widest: 0 }, false],
+])('words are found whether they are in %s', async (_what, limits, few) => {
+  await using world = await jmapWorld();
+  const garden = await planted(world, ...Array.from({ length: 60 }, (_, i) => (i % 3 === 0 ? 'pear' : 'apple')));
+  const { account } = world;
+  const look = query('look', async (rx, input: { account: number; blobs: string }) => {
+    const scene = await openScene(rx, input);
+    const test = new TextTest(scene, [{ columns: ['body'], terms: [{ words: ['pear'], prefix: false }] }], limits);
+    expect((await test.rare()) !== undefined).toBe(few);
+    const all = await factsOf(
+      rx,
+      account,
+      garden.all().map(({ row }) => row),
+    );
+    const found: number[] = [];
+    for (const page of [all.slice(0, 7), all.slice(7, 40), all.slice(40)]) {
+      for (const { id } of page.filter(await test.matching(page))) found.push(id);
+    }
+    return found;
+  });
+  const searched = await world.box.store.text.search(look, { account, blobs: '' }, { account, patienceMs: 10_000 });
+  const pears = garden.all().filter(({ spec }) => spec.body === 'pear');
+  expect(searched).toEqual({ kind: 'found', value: pears.map(({ row }) => row) });
+  garden.close();
+});
+
 test('text threads of their own do the same', async () => {
   await using world = await jmapWorld('writer thread');
   const garden = await planted(world, 'apple', 'pear');
@@ -175,4 +212,4 @@ test('text threads of their own do the same', async () => {
   });
   expect(list).toMatchObject([{ preview: null }, { preview: '<mark>pear</mark>' }]);
   garden.close();
-});
+}, 60_000);

@@ -2,6 +2,7 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import type { MailboxInfo } from '../../mail/store/mailbox.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetTombstones, goneMailboxes } from '../../mail/store/tidy.ts';
 import { arrive, testIntake } from './arrivals.ts';
+import { truthOf } from './jmap-truth.ts';
 import type { JmapWorld } from './jmap-world.ts';
 import type { Random } from './random.ts';
 
@@ -37,6 +38,7 @@ export class Actions {
       [2, () => this.#imap.remove(random.one([...NAMES, 'Trash', 'Junk', 'Archive']))],
       [2, () => this.#imap.subscribe(random.one(NAMES), random.chance(0.5))],
       [3, () => this.#set()],
+      [12, () => this.#setEmails()],
       [0.3, () => this.#fill()],
       [4, () => this.#tidy()],
     ];
@@ -160,6 +162,22 @@ export class Actions {
     } else {
       await this.#world.call('Mailbox/set', { destroy: [id], onDestroyRemoveEmails: this.#random.chance(0.5) });
     }
+  }
+
+  /** Email/set: keywords, mailboxes, destroying; several at once now and then. */
+  async #setEmails(): Promise<void> {
+    const { Email, Mailbox } = await truthOf(this.#world);
+    const mailboxes = [...Mailbox.keys()];
+    const emails = this.#random.some([...Email.keys()], 0.02);
+    if (this.#random.chance(0.2)) return void (await this.#world.call('Email/set', { destroy: emails }));
+    const patch = (): Record<string, unknown> =>
+      this.#random.one([
+        { 'keywords/$seen': this.#random.one([true, null]) },
+        { keywords: { $flagged: true, work: true } },
+        { [`mailboxIds/${this.#random.one(mailboxes)}`]: this.#random.one([true, null]) },
+        { mailboxIds: { [this.#random.one(mailboxes)]: true } },
+      ]);
+    await this.#world.call('Email/set', { update: Object.fromEntries(emails.map((id) => [id, patch()])) });
   }
 
   async #tidy(): Promise<void> {

@@ -1,3 +1,4 @@
+import { allowAll } from '../../mail/delivery/policy.ts';
 import { CORE, MAIL, MAILSTEAD, SUBMISSION, VACATION, BLOB, QUOTA, MDN } from '../../mail/jmap/capabilities.ts';
 import { accountId } from '../../mail/jmap/ids.ts';
 import { JMAP_LIMITS, type JmapLimits } from '../../mail/jmap/limits.ts';
@@ -5,7 +6,9 @@ import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
 import { readRequest } from '../../mail/jmap/request.ts';
 import { type JmapResponse, runRequest } from '../../mail/jmap/run.ts';
 import { quiet } from '../../mail/log.ts';
+import { traceId } from '../../mail/receiver/trace-id.ts';
 import { SecretBox } from '../../mail/store/secrets.ts';
+import type { MailStore } from '../../mail/store/store.ts';
 import { testAccount, testStore, type TestStore } from './store.ts';
 
 /** A store with one account, and JMAP requests to it without a network. */
@@ -38,15 +41,11 @@ export async function jmapWorld(
   return worldOn(box, { account, inbox, address: 'me@box.test' }, limits);
 }
 
-/** The same for another account of the store. */
-export function worldOn(
-  box: TestStore,
-  who: { account: number; inbox: number; address: string },
-  limits: Partial<JmapLimits> = {},
-): JmapWorld {
-  const desk: JmapDesk = {
-    store: box.store,
-    clock: () => box.clock.now,
+/** What the methods need, with nobody outside. */
+export function testDesk(store: MailStore, clock: () => number, limits: Partial<JmapLimits> = {}): JmapDesk {
+  return {
+    store,
+    clock,
     limits: { ...JMAP_LIMITS, ...limits },
     maxMessageBytes: 25 * 1024 * 1024,
     hostname: 'mail.box.test',
@@ -60,7 +59,22 @@ export function worldOn(
     },
     log: quiet,
     meter: quiet,
+    senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
+    policy: allowAll,
+    hold: null,
+    forwardKey: Buffer.alloc(32, 3),
+    traceId,
+    queued: () => undefined,
   };
+}
+
+/** The same for another account of the store. */
+export function worldOn(
+  box: TestStore,
+  who: { account: number; inbox: number; address: string },
+  limits: Partial<JmapLimits> = {},
+): JmapWorld {
+  const desk = testDesk(box.store, () => box.clock.now, limits);
   const { account, inbox, address } = who;
   const id = accountId(account);
   const access = { account, address, readOnly: false, mayTransmit: true };

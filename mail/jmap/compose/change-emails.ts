@@ -4,7 +4,7 @@ import {
   destroyEmails,
   EMAIL_SLICE,
   type EmailChange,
-} from '../../store/email-commands.ts';
+} from '../../store/email-change-commands.ts';
 import type { Command } from '../../store/engine/types.ts';
 import { wrong } from '../arguments.ts';
 import { jmapRow } from '../ids.ts';

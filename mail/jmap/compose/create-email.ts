@@ -40,20 +40,21 @@ export async function createEmail(
 async function openBlobs(desk: JmapDesk, account: number, body: PartPlan): Promise<Map<string, JmapBlob>> {
   const blobs = new Map<string, JmapBlob>();
   const missing: string[] = [];
+  const most = maxSizeAttachmentsPerEmail(desk.maxMessageBytes);
   let attached = 0;
   const ids = [...bodyParts(body)].flatMap((part) => (part.body.kind === 'blob' ? [part.body.blobId] : []));
-  for (const id of new Set(ids)) {
+  for (const [id, uses] of Map.groupBy(ids, (one) => one)) {
     const ref = blobRef(account, id);
     const blob = ref === undefined ? undefined : await openBlob(desk, account, ref);
     if (blob === undefined) missing.push(id);
     else blobs.set(id, blob);
+    attached += (blob?.size ?? 0) * uses.length;
+    // Before the next: to open a part may mean to decode it.
+    if (attached > most) throw new SetRefusal('tooLarge', `The attachments are larger than ${most} octets together.`);
   }
   if (missing.length > 0) {
     throw new SetRefusal('blobNotFound', `There is no blob ${missing[0]}: upload it first.`, { notFound: missing });
   }
-  for (const id of ids) attached += blobs.get(id)?.size ?? 0;
-  const most = maxSizeAttachmentsPerEmail(desk.maxMessageBytes);
-  if (attached > most) throw new SetRefusal('tooLarge', `The attachments are larger than ${most} octets together.`);
   return blobs;
 }
 

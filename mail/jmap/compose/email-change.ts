@@ -1,4 +1,4 @@
-import type { Change, EmailChange } from '../../store/email-commands.ts';
+import type { Change, EmailChange } from '../../store/email-change-commands.ts';
 import type { FlagSet } from '../../store/flags.ts';
 import { wrong } from '../arguments.ts';
 import { readPatch } from '../patch.ts';

@@ -1,5 +1,6 @@
+import type { HeaderForm } from '../../message/header-forms.ts';
 import { join, list, type Reader, wrong } from '../arguments.ts';
-import { allowsForm, type HeaderForm, readHeaderProperty } from './header-property.ts';
+import { readHeaderProperty } from '../email/header-property.ts';
 import { headerLines } from './header-value.ts';
 
 /** Header fields of a message or a part that is being written. */
@@ -26,6 +27,9 @@ const CONVENIENCES: Readonly<Record<string, readonly [field: string, form: Heade
 /** RFC 5322 3.6: at most one of each. */
 const SINGLE = new Set([...Object.values(CONVENIENCES).map(([name]) => name.toLowerCase()), 'mime-version']);
 
+/** With its colon and a word it must fit on a line. */
+const LONGEST_NAME = 70;
+
 /** Whether a property of an Email is about a header field. */
 export function isEmailHeader(property: string): boolean {
   return Object.hasOwn(CONVENIENCES, property) || property.startsWith('header:');
@@ -37,9 +41,7 @@ export function readEmailHeader(object: Readonly<Record<string, unknown>>): Head
   for (const [property, [name, form]] of Object.entries(CONVENIENCES)) {
     const value = Object.hasOwn(object, property) ? object[property] : undefined;
     if (value === undefined || value === null) continue;
-    const path = property;
-    if (property === 'messageId') exactlyOne(value, path);
-    add(lines, name, headerLines(name, form, value, path), path);
+    add(lines, name, fieldLines(name, form, value, property), property);
   }
   for (const [property, value] of Object.entries(object)) {
     if (!property.startsWith('header:')) continue;
@@ -71,24 +73,29 @@ function addProperty(
   refuse: (name: string) => string | undefined,
 ): void {
   const header = readHeaderProperty(property);
-  if (header === undefined) throw wrong(path, 'must be such as header:Name:asText, with a form of RFC 8621 4.1.2');
-  const { name, form, all } = header;
-  const why = refuse(name.toLowerCase());
+  if (typeof header === 'string') throw wrong(path, `cannot be given: ${header}`);
+  const { field, form, all } = header;
+  const why = refuse(field);
   if (why !== undefined) throw wrong(path, why);
-  if (!allowsForm(name, form)) throw wrong(path, `is a form that ${name} does not have`);
+  // As the client spells it.
+  const [, name = field] = property.split(':');
+  if (name.length > LONGEST_NAME) throw wrong(path, `must have a name of at most ${LONGEST_NAME} characters`);
   if (value === null) return;
-  const each: Reader<string> = (one, at) => headerLines(name, form, one, at);
+  const each: Reader<string> = (one, at) => fieldLines(name, form, one, at);
   const written = all ? list(each)(value, path) : [each(value, path)];
-  if (written.length > 1 && SINGLE.has(name.toLowerCase())) throw wrong(path, 'must not be there more than once');
+  if (written.length > 1 && SINGLE.has(field)) throw wrong(path, 'must not be there more than once');
   add(lines, name, written.join(''), path);
 }
 
 function add(lines: Map<string, string>, name: string, written: string, path: string): void {
   const lower = name.toLowerCase();
   if (lines.has(lower)) throw wrong(path, `gives ${name} a second time`);
-  lines.set(lower, written);
+  // A list of nothing is as if it were not given.
+  if (written !== '') lines.set(lower, written);
 }
 
-function exactlyOne(value: unknown, path: string): void {
-  if (Array.isArray(value) && value.length !== 1) throw wrong(path, 'must be exactly one message id');
+function fieldLines(name: string, form: HeaderForm, value: unknown, path: string): string {
+  const single = form === 'MessageIds' && /^(?:resent-)?message-id$/i.test(name);
+  if (single && Array.isArray(value) && value.length > 1) throw wrong(path, 'must be exactly one message id');
+  return headerLines(name, form, value, path);
 }

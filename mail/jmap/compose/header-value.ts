@@ -2,8 +2,8 @@ import { field, formatMailbox, formatPhrase } from '../../message/compose.ts';
 import { encodeWords } from '../../message/encoded-word.ts';
 import { formatAddress, parseAddress } from '../../message/address.ts';
 import { formatDate } from '../../message/date.ts';
+import type { HeaderForm } from '../../message/header-forms.ts';
 import { join, list, nullable, object, type Reader, text, wrong } from '../arguments.ts';
-import type { HeaderForm } from './header-property.ts';
 
 /** No line of a header may be longer, and one word cannot be folded. RFC 5322 2.1.1. */
 const LONGEST_WORD = 900;

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../message/limits.ts';
 import { parseParameters } from '../../message/parameters.ts';
-import { bool, id, join, list, nullable, plainObject, type Reader, text, unsigned, wrong } from '../arguments.ts';
+import { id, join, list, nullable, plainObject, type Reader, text, unsigned, wrong } from '../arguments.ts';
 import { readPartHeader } from './header-block.ts';
 import { line } from './header-value.ts';
 
@@ -29,6 +29,8 @@ export interface PartSource {
   count: number;
 }
 
+/** Of one part; much more would no longer be looked at by those who read it. */
+const MOST_HEADER = 32 * 1024;
 const TOKEN = /^[\w!#$%&'*+\-.^`{|}~]{1,100}$/;
 const TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const PROPERTIES = new Set(
@@ -57,6 +59,9 @@ export function readPart(
   if (odd !== undefined) throw wrong(join(path, odd), 'is not known here, or is not for clients to set');
   if (++source.count > LIMITS.parts) throw wrong(path, `is one part too many: at most ${LIMITS.parts}`);
   const header = readPartHeader(given, path, (name) => refusedField(name, given));
+  if ([...header.lines.values()].join('').length > MOST_HEADER) {
+    throw wrong(path, `must not have more than ${MOST_HEADER} octets of header fields`);
+  }
   const raw = rawType(header.lines, path);
   const type = nullable(mediaType)(at('type'), join(path, 'type')) ?? raw?.type ?? null;
   const body = readBody(given, path, type, source, depth);
@@ -189,21 +194,4 @@ function languageLines(tags: readonly string[] | null): [string, string][] {
 
 function locationLines(uri: string | null): [string, string][] {
   return uri === null ? [] : [['content-location', `Content-Location: ${uri}\r\n`]];
-}
-
-/** The texts of `bodyValues` by part id. RFC 8621 4.1.4. */
-export function readBodyValues(value: unknown): Map<string, string> {
-  const given = value === undefined || value === null ? {} : plainObject(value, 'bodyValues');
-  return new Map(Object.entries(given).map(([partId, one]) => [partId, readValue(one, join('bodyValues', partId))]));
-}
-
-function readValue(value: unknown, path: string): string {
-  const given = plainObject(value, path);
-  for (const [name, one] of Object.entries(given)) {
-    if (name === 'value') continue;
-    const at = join(path, name);
-    if (name !== 'isEncodingProblem' && name !== 'isTruncated') throw wrong(at, 'is not known here');
-    if (bool(one, at)) throw wrong(at, 'must be false: a text that is not whole cannot be sent');
-  }
-  return text(given['value'], join(path, 'value'));
 }

@@ -1,6 +1,5 @@
 import type { MailStore } from '../../store/store.ts';
-import type { StateStep } from '../../store/email-commands.ts';
-import { emailState } from '../../store/email-state.ts';
+import { emailState, type StateStep } from '../../store/email-state.ts';
 import type { MethodError } from '../errors.ts';
 import { SetRefusal } from '../set-refusal.ts';
 import { stateMismatch } from '../standard-set.ts';

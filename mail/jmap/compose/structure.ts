@@ -1,5 +1,6 @@
 import { list, wrong } from '../arguments.ts';
-import { type PartPlan, type PartSource, readBodyValues, readPart } from './part.ts';
+import { readBodyValues } from './body-values.ts';
+import { type PartPlan, type PartSource, readPart } from './part.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 

@@ -10,7 +10,7 @@ export type Fate = 'created' | 'updated' | 'destroyed' | undefined;
 
 /** Where `since` is a cut, what was told since its origin may be known to the client by now. */
 export function fateOf(one: Pick<EmailChange, 'created' | 'shown' | 'shownAt'>, since: State): Fate {
-  if (one.shown === 1) return one.created > since.origin || one.shownAt > since.origin ? 'created' : 'updated';
+  if (one.shown === 1) return one.shownAt > since.origin ? 'created' : 'updated';
   // Hidden since before, or made behind the part that the client was told: it never saw it.
   return one.shownAt > since.origin && one.created <= since.modseq ? 'destroyed' : undefined;
 }
@@ -27,7 +27,7 @@ export async function readingChanges<T extends { kind: 'changes' }>(
   what: Query<Input, T | NotKnown>,
   input: Input,
 ): Promise<T> {
-  const long = await desk.store.read(isEmptying, { account: input.account });
+  const long = await desk.store.read(isEmptying, input);
   const found = await (long ? desk.store.scan(what, input) : desk.store.read(what, input));
   switch (found.kind) {
     case 'changes':
@@ -41,18 +41,13 @@ export async function readingChanges<T extends { kind: 'changes' }>(
 
 /** Emails since a state. */
 export async function changedEmails(desk: JmapDesk, asked: Changes): Promise<Changed> {
-  const input = { account: asked.access.account, since: asked.since, limit: asked.maxChanges + 1 };
-  const { state, changes } = await readingChanges(desk, emailChanges, input);
-  const page = changes.slice(0, asked.maxChanges);
-  const last = changes.length > page.length ? page.at(-1) : undefined;
+  const input = { account: asked.access.account, since: asked.since, limit: asked.maxChanges };
+  const { state, changes, cut } = await readingChanges(desk, emailChanges, input);
   const told = (fate: Fate): string[] =>
-    page.filter((one) => fateOf(one, asked.since) === fate).map((one) => jmapId('email', one.id));
+    changes.filter((one) => fateOf(one, asked.since) === fate).map((one) => jmapId('email', one.id));
   return {
-    newState:
-      last === undefined
-        ? formatState(state)
-        : formatCut({ modseq: last.modseq, row: last.id, origin: asked.since.origin }),
-    hasMoreChanges: last !== undefined,
+    newState: cut === undefined ? formatState(state) : formatCut({ ...cut, origin: asked.since.origin }),
+    hasMoreChanges: cut !== undefined,
     created: told('created'),
     updated: told('updated'),
     destroyed: told('destroyed'),

@@ -18,21 +18,23 @@ export async function readContent(
   budget: ReadBudget,
 ): Promise<Record<string, unknown>> {
   const needs = needsOf(wanted);
-  const header = needs.header ? await topHeader(source, budget) : undefined;
-  return {
-    ...listed(source, wanted, needs),
-    ...(header !== undefined && headed(header, wanted)),
-    ...(needs.structure ? await bodied(source, wanted, budget) : { bodyValues: {} }),
-  };
+  const found = listed(source, wanted, needs);
+  if (needs.header) Object.assign(found, headed(await topHeader(source, budget), wanted));
+  if (needs.structure) Object.assign(found, await bodied(source, wanted, budget));
+  return found;
 }
 
 function listed(source: MessageSource, { properties }: Wanted, needs: Needs): Record<string, unknown> {
-  const { hasAttachment, preview } = source;
-  if (!needs.listing) return { hasAttachment, preview };
-  const envelope = readEnvelope(source.envelope);
-  const found: Record<string, unknown> = { hasAttachment, preview };
+  const envelope = needs.listing ? readEnvelope(source.envelope) : undefined;
+  const found: Record<string, unknown> = {};
   for (const property of properties) {
-    if (Object.hasOwn(FROM_ENVELOPE, property)) found[property] = FROM_ENVELOPE[property]?.(envelope);
+    if (property === 'hasAttachment') found[property] = source.hasAttachment;
+    else if (property === 'preview') found[property] = source.preview;
+    // Unless some are asked for.
+    else if (property === 'bodyValues') found[property] = {};
+    else if (envelope !== undefined && Object.hasOwn(FROM_ENVELOPE, property)) {
+      found[property] = FROM_ENVELOPE[property]?.(envelope);
+    }
   }
   return found;
 }
@@ -57,14 +59,19 @@ function inForm(form: Parameters<typeof headerForm>[0], value: string | undefine
 }
 
 function headed(header: HeaderFields, { properties, headers }: Wanted): Record<string, unknown> {
-  return {
-    ...Object.fromEntries(headers.map((one) => [one.property, header.read(one)])),
-    references: inForm('MessageIds', header.first('references')),
-    sender: inForm('Addresses', header.first('sender')),
-    replyTo: inForm('Addresses', header.first('reply-to')),
-    ...(properties.includes('headers') && { headers: header.all() }),
-  };
+  const found = Object.fromEntries(headers.map((one): [string, unknown] => [one.property, header.read(one)]));
+  for (const property of properties) {
+    if (Object.hasOwn(FROM_HEADER, property)) found[property] = FROM_HEADER[property]?.(header);
+  }
+  return found;
 }
+
+const FROM_HEADER: Readonly<Record<string, (header: HeaderFields) => unknown>> = {
+  references: (header) => inForm('MessageIds', header.first('references')),
+  sender: (header) => inForm('Addresses', header.first('sender')),
+  replyTo: (header) => inForm('Addresses', header.first('reply-to')),
+  headers: (header) => header.all(),
+};
 
 async function bodied(source: MessageSource, wanted: Wanted, budget: ReadBudget): Promise<Record<string, unknown>> {
   const tree = bodyTree(source);

@@ -12,7 +12,6 @@ import { done, type Outcome, refused, type Setter } from '../standard-set.ts';
 import { formatState } from '../state.ts';
 import { MAILBOX_DEFAULTS, readFacts, toRefusal } from './facts.ts';
 import { mailboxObject } from './shape.ts';
-import { countedTree } from './tree.ts';
 
 const missing = (id: string): Outcome<never> => refused('notFound', `There is no mailbox ${id}.`);
 const inbox = (what: string): Outcome<never> => refused('forbidden', `The inbox cannot be ${what}.`);
@@ -24,7 +23,7 @@ export function mailboxSetter(call: Call, access: Access, removeEmails: boolean)
 
   async function nodeOf(id: string): Promise<MailboxNode | undefined> {
     const row = jmapRow('mailbox', account, id);
-    return row === undefined ? undefined : (await countedTree(call.desk, account, [row])).nodes[0];
+    return row === undefined ? undefined : (await store.read(mailboxTree, { account, ids: [row] })).nodes[0];
   }
 
   return {

@@ -7,7 +7,7 @@ export type TextColumn = 'subject' | 'from_' | 'to_' | 'cc_' | 'bcc_' | 'body' |
 export type Condition =
   /** Ids of mailboxes as rows; 0 is one that does not exist. */
   | { test: 'in-mailbox'; mailbox: number }
-  | { test: 'in-other-than'; mailboxes: readonly number[] }
+  | { test: 'in-other-than'; mailboxes: ReadonlySet<number> }
   /** receivedAt, ms UTC: before it, or at it and after. */
   | { test: 'before' | 'after'; at: number }
   /** Octets: at least so many, or fewer. */

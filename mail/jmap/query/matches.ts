@@ -7,6 +7,9 @@ import { compile, textGroups } from './tests.ts';
 import { TextTest } from './text-test.ts';
 import { mailboxesOf, type Stretch, walk } from './walk.ts';
 
+/** What it costs to begin in a mailbox, in emails. */
+const MAILBOX = 10;
+
 /**
  * The emails that a filter lets through, in the order asked, page by page. In the order of receivedAt only as many are
  * looked at as the reader takes; any other order needs all of them first.
@@ -48,6 +51,7 @@ async function* walked(
   const inside = conditions.find((one) => one.test === 'in-mailbox');
   const all = await mailboxesOf(scene.rx, scene.account);
   const mailboxes = inside === undefined ? all : all.filter((mailbox) => mailbox === inside.mailbox);
+  scene.looked(MAILBOX * mailboxes.length);
   const test = compile(scene, inside === undefined ? filter : without(filter, (one) => one === inside));
   for await (const page of walk(scene.rx, mailboxes, direction, stretchOf(conditions))) {
     scene.looked(page.length);

@@ -4,12 +4,14 @@ import { realId } from '../created.ts';
 import { MethodError } from '../errors.ts';
 import { jmapRow } from '../ids.ts';
 import type { Access, Call } from '../method.ts';
-import { type Condition, EVERYTHING, type Filter, type TextColumn } from './filter.ts';
+import { type Condition, conditionsOf, EVERYTHING, type Filter, type TextColumn } from './filter.ts';
 import { keyword } from './keyword.ts';
 
 /** Operators inside each other, and operators and objects of conditions together. */
 const DEEPEST = 20;
 const MOST = 200;
+/** Conditions that ask the full-text index. */
+const MOST_TEXTS = 20;
 
 /** Reads a filter of Email/query; null and missing let everything through. RFC 8620 5.5, 8621 4.4.1. */
 export function readFilter(call: Pick<Call, 'createdIds'>, { account }: Access, value: unknown): Filter {
@@ -30,7 +32,11 @@ export function readFilter(call: Pick<Call, 'createdIds'>, { account }: Access, 
     });
     return { op: 'and', of };
   };
-  return read(value, 'filter', 1);
+  const filter = read(value, 'filter', 1);
+  if (conditionsOf(filter).filter(({ test }) => test === 'text').length > MOST_TEXTS) {
+    throw unsupported(`searches for more than ${MOST_TEXTS} texts`);
+  }
+  return filter;
 }
 
 function operator(given: Record<string, unknown>, path: string, read: (one: unknown, path: string) => Filter): Filter {
@@ -55,7 +61,10 @@ function conditionReaders(mailbox: Reader<number>): ReadonlyMap<string, Reader<F
     (value, path) => ({ test: 'thread-keyword', has, keyword: keyword(value, path) });
   return new Map<string, Reader<Filter>>([
     ['inMailbox', (value, path) => ({ test: 'in-mailbox', mailbox: mailbox(value, path) })],
-    ['inMailboxOtherThan', (value, path) => ({ test: 'in-other-than', mailboxes: list(mailbox)(value, path) })],
+    [
+      'inMailboxOtherThan',
+      (value, path) => ({ test: 'in-other-than', mailboxes: new Set(list(mailbox)(value, path)) }),
+    ],
     ['before', (value, path) => ({ test: 'before', at: utcDate(value, path) })],
     ['after', (value, path) => ({ test: 'after', at: utcDate(value, path) })],
     ['minSize', (value, path) => ({ test: 'min-size', octets: unsigned(value, path) })],

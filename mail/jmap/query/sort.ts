@@ -1,5 +1,5 @@
 import { EMAIL_SORTS } from '../account-capabilities.ts';
-import { bool, list, object, optional, plainObject, text } from '../arguments.ts';
+import { bool, list, nullable, object, optional, plainObject, text } from '../arguments.ts';
 import { MethodError } from '../errors.ts';
 import { keyword } from './keyword.ts';
 
@@ -7,8 +7,11 @@ import { keyword } from './keyword.ts';
 const FIXED = ['receivedAt', 'size', 'from', 'to', 'subject', 'sentAt'] as const;
 const BY_KEYWORD = ['hasKeyword', 'allInThreadHaveKeyword', 'someInThreadHaveKeyword'] as const;
 
-/** The one collation that texts are compared by: RFC 5051. */
-const COLLATION = 'i;unicode-casemap';
+/**
+ * Texts are compared by their keys of RFC 5051, in which ASCII is as i;ascii-casemap has it; the keys are stored, so what is
+ * beyond ASCII is folded in either.
+ */
+const COLLATIONS: readonly (string | null)[] = [null, 'i;ascii-casemap', 'i;unicode-casemap'];
 
 export type Comparator =
   | { by: (typeof FIXED)[number]; ascending: boolean }
@@ -36,9 +39,10 @@ function comparator(value: unknown, path: string): Comparator {
   if (by === undefined && byKeyword === undefined) {
     throw unsupported(`names "${property.slice(0, 100)}": ${EMAIL_SORTS.join(', ')} can be sorted by`);
   }
-  const shape = { property: text, isAscending: optional(bool, true), collation: optional(text, COLLATION) };
+  const shape = { property: text, isAscending: optional(bool, true), collation: nullable(text) };
   const read = object(byKeyword === undefined ? shape : { ...shape, keyword })(given, path);
-  if (read.collation !== COLLATION) throw unsupported(`asks for a collation other than ${COLLATION}`);
+  if (!COLLATIONS.includes(read.collation))
+    throw unsupported('asks for a collation that is not among those of the session');
   const ascending = read.isAscending;
   if (by !== undefined) return { by, ascending };
   return { by: byKeyword ?? 'hasKeyword', ascending, keyword: keyword(given['keyword'], `${path}/keyword`) };

@@ -88,7 +88,7 @@ function condition(scene: Scene, asked: Condition): Ranked {
     case 'in-mailbox':
       return onPlaces(scene, ({ mailboxes }) => mailboxes.includes(asked.mailbox));
     case 'in-other-than':
-      return onPlaces(scene, ({ mailboxes }) => mailboxes.some((mailbox) => !asked.mailboxes.includes(mailbox)));
+      return onPlaces(scene, ({ mailboxes }) => mailboxes.some((mailbox) => !asked.mailboxes.has(mailbox)));
     case 'before':
       return onFacts(({ receivedAt }) => receivedAt < asked.at);
     case 'after':

@@ -5,10 +5,15 @@ import type { Scene } from './scene.ts';
 
 /** Ids of an account's emails lie between this and the next multiple. */
 const ACCOUNT_SPAN = 2 ** 32;
-/** Up to so many hits are simply known; of more common words only those among the emails at hand are asked for. */
-export const RARE = 2000;
-/** Ids of a page may lie that much wider than they are many. */
-const WIDEST = 16;
+/** From where on it asks in which way. */
+export interface TextLimits {
+  /** Up to so many hits are simply known; of more common words only those among the emails at hand are asked for. */
+  rare: number;
+  /** The ids of these may lie so much wider than they are many; else all hits are read once. */
+  widest: number;
+}
+
+const LIMITS: TextLimits = { rare: 300, widest: 16 };
 
 /** Terms, and where they must all be. */
 export interface TextGroup {
@@ -26,25 +31,55 @@ export function matchExpression(groups: readonly TextGroup[]): string {
     .join(' AND ');
 }
 
-const SOME = 'SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?';
+/** Hits of one statement, where all are wanted. */
+const PAGE = 10_000;
+
+/** Ascending, 8 octets each. */
+class SortedIds {
+  readonly #ids: Float64Array;
+
+  constructor(ids: readonly number[]) {
+    this.#ids = Float64Array.from(ids);
+  }
+
+  has(id: number): boolean {
+    let [low, high] = [0, this.#ids.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ids[middle] ?? 0) < id) low = middle + 1;
+      else high = middle;
+    }
+    return this.#ids[low] === id;
+  }
+}
+
+type ReadonlyIds = Pick<ReadonlySet<number>, 'has'>;
+
+const WITHIN = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ?
+  ORDER BY rowid LIMIT ?`;
+const NEWEST = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ?
+  ORDER BY rowid DESC LIMIT ?`;
 
 /** Which emails of an account have words in them. Asks the index for no more than is needed. */
 export class TextTest {
   readonly #scene: Scene;
   readonly #expression: string;
+  readonly #limits: TextLimits;
   #rare: readonly number[] | undefined | 'unasked' = 'unasked';
-  #all: Set<number> | undefined;
+  #all: ReadonlyIds | undefined;
 
-  constructor(scene: Scene, groups: readonly TextGroup[]) {
+  constructor(scene: Scene, groups: readonly TextGroup[], limits = LIMITS) {
     this.#scene = scene;
     this.#expression = matchExpression(groups);
+    this.#limits = limits;
   }
 
   /** All that match, when they are few. */
   async rare(): Promise<readonly number[] | undefined> {
     if (this.#rare === 'unasked') {
-      const found = await this.#within(...this.#range(), RARE + 1);
-      this.#rare = found.length > RARE ? undefined : found;
+      const { rare } = this.#limits;
+      const found = await this.#hits(NEWEST, ...this.#range(), rare + 1);
+      this.#rare = found.length > rare ? undefined : found;
       if (this.#rare !== undefined) this.#all = new Set(found);
     }
     return this.#rare;
@@ -63,21 +98,27 @@ export class TextTest {
       first = Math.min(first, id);
       last = Math.max(last, id);
     }
-    const wide = last - first >= WIDEST * (among.length + 16);
-    return wide ? undefined : new Set(await this.#within(first, last, -1));
+    const wide = last - first >= this.#limits.widest * (among.length + 16);
+    return wide ? undefined : new Set(await this.#hits(WITHIN, first, last, -1));
   }
 
-  async #everything(): Promise<Set<number>> {
-    this.#scene.looked(0);
-    return new Set(await this.#within(...this.#range(), -1));
+  async #everything(): Promise<ReadonlyIds> {
+    const all: number[] = [];
+    const [first, last] = this.#range();
+    for (let from = first, page: number[]; from <= last; from = (page.at(-1) ?? last) + 1) {
+      this.#scene.looked(0);
+      page = await this.#hits(WITHIN, from, last, PAGE);
+      for (const id of page) all.push(id);
+    }
+    return new SortedIds(all);
   }
 
   #range(): [number, number] {
     return [this.#scene.account * ACCOUNT_SPAN, (this.#scene.account + 1) * ACCOUNT_SPAN - 1];
   }
 
-  async #within(from: number, to: number, limit: number): Promise<number[]> {
-    const rows = await this.#scene.rx.all<{ id: number }>(SOME, this.#expression, from, to, limit);
+  async #hits(sql: string, from: number, to: number, limit: number): Promise<number[]> {
+    const rows = await this.#scene.rx.all<{ id: number }>(sql, this.#expression, from, to, limit);
     return rows.map(({ id }) => id);
   }
 }

@@ -9,8 +9,9 @@ export interface Stretch {
   before: number;
 }
 
-/** Rows of the first statement; more at each further one. */
+/** Rows of the first statements of all mailboxes together, and of one; more at each further one. */
 const FIRST = 64;
+const LEAST = 8;
 const MOST = 2048;
 
 interface Entry extends Record<string, number> {
@@ -55,7 +56,9 @@ export async function* walk(
   direction: Direction,
   stretch: Stretch,
 ): AsyncGenerator<readonly Facts[], void> {
-  const cursors = mailboxes.map((mailbox) => new Cursor(rx, mailbox, direction, stretch));
+  const cursors = mailboxes.map(
+    (mailbox) => new Cursor(rx, mailbox, direction, stretch, Math.max(LEAST, Math.ceil(FIRST / mailboxes.length))),
+  );
   for (;;) {
     for (const cursor of cursors) if (cursor.ahead.length === 0) await cursor.fill();
     const open = cursors.filter(({ ahead }) => ahead.length > 0);
@@ -84,17 +87,18 @@ class Cursor {
   readonly #mailbox: number;
   readonly #direction: Direction;
   readonly #stretch: Stretch;
-  #rows = FIRST;
+  #rows: number;
   /** Behind this row it goes on. No id is 0, so that the walk begins in front of all emails of its first moment. */
   #last: { received_at: number; email_id: number };
   ahead: Facts[] = [];
   ended = false;
 
-  constructor(rx: Read, mailbox: number, direction: Direction, stretch: Stretch) {
+  constructor(rx: Read, mailbox: number, direction: Direction, stretch: Stretch, rows: number) {
     this.#rx = rx;
     this.#mailbox = mailbox;
     this.#direction = direction;
     this.#stretch = stretch;
+    this.#rows = rows;
     this.#last = { received_at: direction === 'ascending' ? stretch.after : stretch.before, email_id: 0 };
   }
 

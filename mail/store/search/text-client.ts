@@ -10,6 +10,8 @@ import { type Searched, type TextAsked, TextWorker } from './text-worker.ts';
 /** After the last commit, and after the first one at most: one that arrives is not slowed by its index. */
 const QUIET_MS = 2_000;
 const LATEST_MS = 60_000;
+/** At the end, before the thread is cut off. */
+const PATIENCE_MS = 1_000;
 
 /** Full-text search as the store has it. */
 export interface TextSearch {
@@ -66,7 +68,10 @@ export class TextClient implements TextSearch {
     if (worker === undefined) return;
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     worker.postMessage({ kind: 'close' } satisfies ToText);
+    // A search may be under way, and a batch that is cut off is made again.
+    const impatient = setTimeout(() => void worker.terminate(), PATIENCE_MS);
     await ended;
+    clearTimeout(impatient);
   }
 
   #arm(ms: number): void {

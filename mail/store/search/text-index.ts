@@ -4,7 +4,7 @@ import { headerTexts, partTexts } from '../../message/search-text.ts';
 import { segment } from '../../message/words.ts';
 import type { Connection } from '../engine/connection.ts';
 import { Reader } from '../engine/reader.ts';
-import type { Query } from '../engine/types.ts';
+import type { Query, Read } from '../engine/types.ts';
 import { openOctets } from './message-octets.ts';
 import { openTextFile } from './text-file.ts';
 
@@ -121,9 +121,14 @@ export class TextIndex {
     return true;
   }
 
-  /** Runs a query that may use `message_text` beside the mail database, in one snapshot of both. */
-  query<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    return this.#reader.query(what, input);
+  /**
+   * Runs a query that may use `message_text` beside the mail database, in one snapshot of both. Undefined: in that
+   * snapshot the account has messages that are not indexed; the query would miss them in a state that has them.
+   */
+  query<I, O>(what: Query<I, O>, input: I, account: number): Promise<{ value: O } | undefined> {
+    const run = async (rx: Read): Promise<{ value: O } | undefined> =>
+      this.standing(account).left > 0 ? undefined : { value: await what.run(rx, input) };
+    return this.#reader.query({ kind: 'query', name: what.name, run }, undefined);
   }
 
   close(): void {

@@ -50,10 +50,14 @@ export class TextWorker {
 
   /** Brings the account up to date, then runs the query. Throws only what the query throws of itself. */
   async search<I, O>(what: Query<I, O>, input: I, { account, patienceMs }: TextAsked): Promise<Searched<O>> {
-    const late = await this.#catchUp(account, patienceMs);
-    if (late !== undefined) return late;
+    const until = performance.now() + patienceMs;
     try {
-      return { kind: 'found', value: await this.#open().query(what, input) };
+      for (;;) {
+        const late = await this.#catchUp(account, until);
+        if (late !== undefined) return late;
+        const found = await this.#open().query(what, input, account);
+        if (found !== undefined) return { kind: 'found', value: found.value };
+      }
     } catch (error) {
       if (sqliteCode(error) === 0) throw error;
       this.#failed(error);
@@ -88,8 +92,7 @@ export class TextWorker {
     return this.#index;
   }
 
-  async #catchUp(account: number, patienceMs: number): Promise<Searched<never> | undefined> {
-    const until = performance.now() + patienceMs;
+  async #catchUp(account: number, until: number): Promise<Searched<never> | undefined> {
     try {
       for (;;) {
         const { left, total } = this.#open().standing(account);

@@ -96,6 +96,16 @@ describe('a draft', () => {
     expect(header).toMatch(/^Subject: \r$/m);
   });
 
+  test('with a list of nothing gets what is made where nothing is given', async () => {
+    const { header } = await composed(world, {
+      ...TEXT,
+      'header:Date:asDate:all': [],
+      'header:Message-ID:asMessageIds': [],
+    });
+    expect(header).toMatch(/^Date: /m);
+    expect(header).toMatch(/^Message-ID: </m);
+  });
+
   test('is in all of its mailboxes with its keywords, which an IMAP session sees', async () => {
     const made = await world.box.store.write(createMailbox, { account: world.account, name: 'Work', role: null });
     const work = made.kind === 'created' ? made.id : 0;
@@ -109,6 +119,72 @@ describe('a draft', () => {
       ]),
     );
   });
+});
+
+test('what Email/get says of a draft makes the same draft again', async () => {
+  const properties = [
+    'from',
+    'to',
+    'cc',
+    'bcc',
+    'subject',
+    'sentAt',
+    'messageId',
+    'references',
+    'keywords',
+    'mailboxIds',
+  ];
+  const bodyProperties = ['partId', 'blobId', 'type', 'name', 'disposition', 'cid', 'language'];
+  const get = async (id: string): Promise<Record<string, unknown>> => {
+    const { list } = await world.call('Email/get', {
+      ids: [id],
+      properties: [...properties, 'header:X-Team:asGroupedAddresses', 'bodyStructure', 'bodyValues'],
+      bodyProperties: [...bodyProperties, 'subParts'],
+      fetchAllBodyValues: true,
+    });
+    return (list as Record<string, unknown>[])[0] ?? {};
+  };
+  const email = {
+    from: [{ name: 'Jörg', email: 'j@box.test' }],
+    to: [
+      { name: 'A, "B"', email: 'a@example.com' },
+      { name: null, email: '"odd local"@example.com' },
+    ],
+    bcc: [{ name: null, email: 'secret@example.com' }],
+    subject: 'Grüße  und mehr',
+    sentAt: '2026-11-21T10:00:00+05:30',
+    messageId: ['one@box.test'],
+    references: ['a@b', 'c@d'],
+    keywords: { $draft: true, later: true },
+    'header:X-Team:asGroupedAddresses': [{ name: 'Team', addresses: [{ name: null, email: 'a@b.test' }] }],
+  };
+  const first = await create(world, {
+    ...email,
+    textBody: [{ partId: 't' }],
+    htmlBody: [{ partId: 'h' }],
+    bodyValues: { t: { value: 'Schöne Grüße' }, h: { value: '<b>Schöne</b>\n' } },
+    attachments: [
+      { blobId: pdf, name: 'Übersicht.pdf' },
+      { blobId: pdf, cid: 'p', disposition: 'inline' },
+    ],
+  });
+  const got = await get(first.id);
+  expect(got).toMatchObject(email);
+  // A client leaves out what it has as text: "blobId" beside "partId" is refused.
+  const writable = (part: Record<string, unknown>): object => {
+    const { partId, blobId, subParts, ...rest } = part;
+    if (subParts !== null && subParts !== undefined)
+      return { ...rest, subParts: (subParts as (typeof part)[]).map(writable) };
+    const isText = Object.hasOwn(got['bodyValues'] as object, partId as string);
+    return { ...rest, ...(isText ? { partId } : { blobId }) };
+  };
+  const { id, bodyStructure, ...rest } = got;
+  expect(id).toBe(first.id);
+  const second = await create(world, { ...rest, bodyStructure: writable(bodyStructure as Record<string, unknown>) });
+  const again = await get(second.id);
+  const told = (one: Record<string, unknown>): string =>
+    JSON.stringify({ ...one, id: 0 }).replaceAll(/"blobId":"m[^"]*"/g, '""');
+  expect(told(again)).toBe(told(got));
 });
 
 describe('bodies', () => {
@@ -321,6 +397,15 @@ describe('refused', () => {
     ['a field name with a blank', ...bad({ 'header:X Y': 'x' }, ['header:X Y'])],
     ['a content field on top', ...bad({ 'header:Content-Type': 'text/plain' }, ['header:Content-Type'])],
     ['two message ids', ...bad({ messageId: ['a@b', 'c@d'] }, ['messageId'])],
+    [
+      'two message ids of a field',
+      ...bad({ 'header:Message-ID:asMessageIds': ['a@b', 'c@d'] }, ['header:Message-ID:asMessageIds']),
+    ],
+    [
+      'a part with a long header',
+      ...bad({ attachments: [{ partId: 't', 'header:X-A:asText': 'word '.repeat(8_000) }] }, ['attachments']),
+    ],
+    ['a field name that fits on no line', ...bad({ [`header:${'x'.repeat(80)}`]: 'x' }, [`header:${'x'.repeat(80)}`])],
     ['a message id in brackets', ...bad({ messageId: ['<a@b>'] }, ['messageId'])],
     ['an address with a blank', ...bad({ to: [{ email: 'a b@c.test' }] }, ['to'])],
     ['an address that is none', ...bad({ to: [{ email: 'a@@c' }] }, ['to'])],

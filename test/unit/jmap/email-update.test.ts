@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SetError } from '../../../mail/jmap/errors.ts';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { setQuota } from '../../../mail/store/account.ts';
-import { changeEmails, destroyEmails } from '../../../mail/store/email-commands.ts';
+import { changeEmails, destroyEmails } from '../../../mail/store/email-change-commands.ts';
 import { storeFlags } from '../../../mail/store/entry-commands.ts';
 import { StoreBusy } from '../../../mail/store/engine/types.ts';
 import { createMailbox } from '../../../mail/store/mailbox.ts';
@@ -298,7 +298,7 @@ test('over quota: nothing is made, and what is there can still be moved', async 
   await using lone = await jmapWorld();
   const made = await create(lone, {});
   const { store } = lone.box;
-  await store.write(setQuota, { account: lone.account, bytes: 10, count: null });
+  await store.write(setQuota, { account: lone.account, bytes: 10 });
   const target = await store.write(createMailbox, { account: lone.account, name: 'T', role: null });
   const there = jmapId('mailbox', target.kind === 'created' ? target.id : 0);
   const answer = await lone.call('Email/set', {

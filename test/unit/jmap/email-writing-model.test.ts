@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jmapId } from '../../../mail/jmap/ids.ts';
 import { createMailbox } from '../../../mail/store/mailbox.ts';
 import { seenByImap } from '../../support/jmap-emails.ts';
+import { truthOf } from '../../support/jmap-truth.ts';
 import { jmapWorld } from '../../support/jmap-world.ts';
 
 interface Model {
@@ -102,6 +103,9 @@ test('10,000 changes leave what a model of them says, as IMAP sees it', { timeou
       .map(([mailbox, flags]) => [mailbox, flags]),
   ]);
   expect(seen.size).toBe(emails.size);
+  const { list } = await world.call('Mailbox/get');
+  const { Mailbox } = await truthOf(world);
+  for (const one of list as { id: string }[]) expect(one).toMatchObject(Mailbox.get(one.id) ?? {});
   expect(found).toEqual(expected);
 });
 

@@ -8,7 +8,8 @@ import { emailResults } from '../../query/email-results.ts';
 import { readFilter } from '../../query/read-filter.ts';
 import { runQuery } from '../../query/run-query.ts';
 import { readSort } from '../../query/sort.ts';
-import { limitOf, WINDOW } from '../../query/window.ts';
+import { limitOf } from '../../query/window.ts';
+import { WINDOW } from '../../query-window.ts';
 import { formatState } from '../../state.ts';
 
 /** Email/query. RFC 8620 5.5, 8621 4.4. */

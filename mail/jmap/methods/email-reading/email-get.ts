@@ -16,7 +16,7 @@ import {
 } from '../../email/wanted.ts';
 import { jmapRow } from '../../ids.ts';
 import type { Call, Method } from '../../method.ts';
-import { answerGet, type Get, pick, readGet, tooMany } from '../../standard-get.ts';
+import { answerGet, type Get, readGet, tooMany } from '../../standard-get.ts';
 import { formatState } from '../../state.ts';
 
 /** Email/get. RFC 8621 4.2. */
@@ -39,7 +39,7 @@ export const emailGet: Method = {
     const list: (Record<string, unknown> & { id: string })[] = [];
     for (const row of found.rows) {
       const content = await readContent(storedSource(call.desk, row), wanted, budget);
-      list.push(pick({ ...metadata(row, found.slots), ...content }, properties));
+      list.push({ ...metadata(row, found.slots, properties), ...content });
       // Decoding is work on the thread that everybody shares.
       if (needs.header || needs.structure) await turn();
     }

@@ -43,7 +43,7 @@ export const emailParse: Method = {
     for (const id of blobIds) {
       const found = await parse(call, account, id, wanted, budget);
       if (typeof found === 'string') failed[found].push(id);
-      else parsed.set(id, pick(found, properties));
+      else parsed.set(id, found);
       await turn();
     }
     return {
@@ -67,7 +67,8 @@ async function parse(
   if (ref === undefined || blob === undefined) return 'notFound';
   const source = await parsedSource(call, account, ref, blob, budget);
   if (source === undefined) return 'notParsable';
-  return { ...NO_METADATA, blobId: id, size: blob.size, ...(await readContent(source, wanted, budget)) };
+  const known = { ...NO_METADATA, blobId: id, size: blob.size };
+  return { ...pick(known, new Set(wanted.properties)), ...(await readContent(source, wanted, budget)) };
 }
 
 const orNull = (ids: string[]): string[] | null => (ids.length === 0 ? null : ids);

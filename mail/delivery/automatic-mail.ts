@@ -1,0 +1,78 @@
+import { type Address, formatAddress, needsUtf8 } from '../message/address.ts';
+import { readFields } from '../message/header.ts';
+import { indexMessage } from '../message/indexer.ts';
+import type { Allowance } from '../store/allowance.ts';
+import type { Budget } from '../store/budget.ts';
+import type { Store } from '../store/engine/types.ts';
+import { destinations, type Unreachable } from './destinations.ts';
+import type { Policy } from './policy.ts';
+import type { Submission } from './submit.ts';
+
+/** What such mail needs of the box. */
+export interface AutomaticDesk {
+  readonly store: Store;
+  /** Our own name. */
+  readonly hostname: string;
+  /** ms UTC. */
+  readonly clock: () => number;
+  /** Of the box, for what is forwarded. */
+  readonly forwardKey: Buffer;
+  /** Why mail for elsewhere may not go out now; null lets it go. */
+  readonly hold: string | null;
+  /** For whom an account sends, and how much that may be. */
+  senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null; budgets?: readonly Budget[] }>;
+  readonly policy: Policy;
+}
+
+/** A message that a program writes in the name of an account. */
+export interface Automatic {
+  account: number;
+  author: Address;
+  to: readonly Address[];
+  trace: string;
+  bytes: Uint8Array;
+  /** Not to those whom the tenant writes to no more. */
+  spares: boolean;
+}
+
+/**
+ * What the gate is asked for a notice that nobody may answer: it leaves under the null reverse-path, so that nothing
+ * comes back. RFC 3834 3.3, RFC 8098 3.
+ */
+export async function automaticMail(
+  desk: AutomaticDesk,
+  { account, author, to, trace, bytes, spares }: Automatic,
+): Promise<{ mail: Submission; unreachable: Unreachable[] }> {
+  const { store, hostname, clock, forwardKey: key, hold } = desk;
+  const data = Uint8Array.from(bytes);
+  const index = indexMessage(data);
+  const fields = readFields(Buffer.from(data.buffer, 0, index.headerLength).toString('latin1'));
+  const way = { sender: undefined, fields, key, now: clock(), hostname, authors: [author.domain] };
+  const { unreachable, ...where } = await destinations(store, to, way);
+  const { budgets = [], ...whose } = await desk.senderOf(account);
+  const recipients = to.map(formatAddress);
+  const mail: Submission = {
+    ...whose,
+    ...where,
+    trace,
+    account,
+    budgets,
+    sender: '',
+    smtputf8: [author, ...to].some(needsUtf8),
+    eightBit: data.some((octet) => octet > 127),
+    ret: '',
+    envid: '',
+    signAs: [author.domain],
+    authors: [author],
+    as: { kind: 'account', account },
+    spares,
+    guard: null,
+    verdict: await desk.policy({ ...whose, account, credential: null, sender: '', recipients, size: index.size }),
+    sendAt: null,
+    hold,
+    index,
+    data,
+    file: null,
+  };
+  return { mail, unreachable };
+}

@@ -1,0 +1,45 @@
+import { keepVacation, vacationOf } from '../../../store/vacation.ts';
+import { VACATION } from '../../capabilities.ts';
+import type { JmapDesk, Method } from '../../method.ts';
+import { refusing } from '../../set-refusal.ts';
+import { readPatched } from '../../set-properties.ts';
+import { done, type Outcome, readSet, refused, runSet, type Setter } from '../../standard-set.ts';
+import { formatState } from '../../state.ts';
+import { SINGLETON, VACATION_VALUES, vacationObject } from '../../vacation/vacation-object.ts';
+
+/** VacationResponse/set. RFC 8621 8.2. */
+export const vacationSet: Method = {
+  name: 'VacationResponse/set',
+  capability: VACATION,
+  run(call, args) {
+    const asked = readSet(call, args, {});
+    return runSet(call, asked, refusing(setter(call.desk, asked.access.account)));
+  },
+};
+
+function setter(desk: JmapDesk, account: number): Setter {
+  const only = refused('singleton', 'Each account has exactly one, "singleton": update it.');
+  return {
+    async state() {
+      const { state } = await desk.store.read(vacationOf, { account });
+      return formatState(state);
+    },
+    create: () => Promise.resolve(only),
+    destroy: (id) => Promise.resolve(id === SINGLETON ? only : notFound(id)),
+    update: (id, patch) => (id === SINGLETON ? update(desk, account, patch) : Promise.resolve(notFound(id))),
+  };
+}
+
+async function update({ store }: JmapDesk, account: number, patch: Record<string, unknown>): Promise<Outcome<null>> {
+  const { vacation } = await store.read(vacationOf, { account });
+  const read = readPatched(VACATION_VALUES, vacationObject(vacation), patch);
+  if (read.kind === 'refused') return read;
+  const { isEnabled: enabled, fromDate: fromAt, toDate: toAt, subject, textBody, htmlBody } = read.value;
+  if (fromAt !== null && toAt !== null && toAt <= fromAt) {
+    return refused('invalidProperties', '"toDate" must be after "fromDate".', { properties: ['toDate'] });
+  }
+  await store.write(keepVacation, { account, vacation: { enabled, fromAt, toAt, subject, textBody, htmlBody } });
+  return done(null);
+}
+
+const notFound = (id: string): Outcome<never> => refused('notFound', `There is no vacation response ${id}.`);

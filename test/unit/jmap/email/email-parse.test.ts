@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { blobId } from '../../../../mail/jmap/ids.ts';
+import { keepBlob } from '../../../../mail/jmap/uploads.ts';
+import { keep, octetsOf } from '../../../support/jmap-kept.ts';
+import { jmapWorld, type JmapWorld, worldOn } from '../../../support/jmap-world.ts';
+import { testAccount } from '../../../support/store.ts';
+
+const INSIDE = `From: Ann <ann@example.org>
+Subject: inside
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=i
+
+--i
+Content-Type: text/plain
+
+the text
+--i
+Content-Type: application/pdf
+Content-Transfer-Encoding: base64
+
+JVBERg==
+--i--
+`;
+
+const OUTSIDE = `Subject: outside
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=o
+
+--o
+Content-Type: message/rfc822
+
+${INSIDE}
+--o
+Content-Type: message/rfc822
+
+Subject: simple
+
+plain
+--o
+Content-Type: application/octet-stream
+Content-Transfer-Encoding: base64
+
+${Buffer.from(octetsOf(INSIDE)).toString('base64')}
+--o
+Content-Type: image/png
+Content-Transfer-Encoding: base64
+
+${Buffer.from('\x89PNG\r\n\x1a\n: no mail', 'latin1').toString('base64')}
+--o--
+`;
+
+async function upload(world: JmapWorld, octets: Buffer): Promise<string> {
+  const pieces = (async function* (): AsyncGenerator<Buffer> {
+    for (let at = 0; at < octets.length; at += 65536) yield await Promise.resolve(octets.subarray(at, at + 65536));
+  })();
+  const kept = await keepBlob(world.desk, { account: world.account, type: 'message/rfc822' }, pieces, 50_000_000);
+  if (kept.kind !== 'uploaded') throw new Error(kept.kind);
+  return blobId({ kind: 'upload', upload: kept.upload });
+}
+
+const BODY = {
+  properties: ['subject', 'textBody', 'attachments', 'bodyValues', 'preview'],
+  bodyProperties: ['partId', 'blobId', 'size'],
+  fetchAllBodyValues: true,
+};
+
+const readInside = (idOf: (path: string) => string | null): unknown => ({
+  subject: 'inside',
+  preview: 'the text',
+  textBody: [{ partId: '1', blobId: idOf('1'), size: 8 }],
+  attachments: [{ partId: '2', blobId: idOf('2'), size: 4 }],
+  bodyValues: { 1: { value: 'the text', isEncodingProblem: false, isTruncated: false } },
+});
+
+describe('Email/parse', () => {
+  test('a message, messages attached to it whatever their encoding, and an upload read alike', async () => {
+    await using world = await jmapWorld();
+    const [whole, outer] = [await keep(world, INSIDE), await keep(world, OUTSIDE)];
+    const uploaded = await upload(world, octetsOf(INSIDE));
+    const blobIds = [whole, `${outer}-1`, `${outer}-3`, uploaded];
+    const { parsed, notFound, notParsable } = await world.call('Email/parse', { blobIds, ...BODY });
+    expect([notFound, notParsable]).toEqual([null, null]);
+    expect(parsed).toEqual({
+      [whole]: readInside((path) => `${whole}-${path}`),
+      [`${outer}-1`]: readInside((path) => `${outer}-1_${path}`),
+      // What is inside of an encoded message or an upload has no id of its own.
+      [`${outer}-3`]: readInside(() => null),
+      [uploaded]: readInside(() => null),
+    });
+  });
+
+  test('the ids of parts inside an attached message open these parts', async () => {
+    await using world = await jmapWorld();
+    const outer = await keep(world, OUTSIDE);
+    const { parsed } = await world.call('Email/parse', { blobIds: [`${outer}-2`], ...BODY });
+    expect(parsed).toMatchObject({ [`${outer}-2`]: { textBody: [{ partId: '1', blobId: `${outer}-2_1` }] } });
+  });
+
+  test('what only a stored message has is null', async () => {
+    await using world = await jmapWorld();
+    const id = await keep(world, INSIDE);
+    const properties = ['id', 'blobId', 'threadId', 'mailboxIds', 'keywords', 'size', 'receivedAt', 'hasAttachment'];
+    const { parsed } = await world.call('Email/parse', { blobIds: [id], properties });
+    const none = { id: null, threadId: null, mailboxIds: null, keywords: null, receivedAt: null };
+    expect(parsed).toEqual({ [id]: { ...none, blobId: id, size: octetsOf(INSIDE).length, hasAttachment: true } });
+  });
+
+  test('the default properties are those that a message has by itself', async () => {
+    await using world = await jmapWorld();
+    const id = await keep(world, INSIDE);
+    const { parsed } = await world.call('Email/parse', { blobIds: [id] });
+    const names = 'messageId inReplyTo references sender from to cc bcc replyTo subject sentAt hasAttachment preview';
+    const bodies = 'bodyValues textBody htmlBody attachments';
+    expect(Object.keys((parsed as Record<string, object>)[id] ?? {}).sort()).toEqual(
+      `${names} ${bodies}`.split(' ').sort(),
+    );
+  });
+
+  test('what is no message, and what is not there', async () => {
+    await using world = await jmapWorld();
+    const outer = await keep(world, OUTSIDE);
+    const yours = worldOn(world.box, { ...(await testAccount(world.box.store, 'you')), address: 'you@box.test' });
+    const theirs = await upload(yours, octetsOf(INSIDE));
+    const text = await upload(world, Buffer.from('this is not an email at all, just random text'));
+    const empty = await upload(world, Buffer.alloc(0));
+    const blobIds = [`${outer}-4`, text, empty, theirs, `${outer}-9`, 'm99', 'nothing'];
+    expect(await world.call('Email/parse', { blobIds })).toEqual({
+      accountId: world.accountId,
+      parsed: null,
+      notParsable: [`${outer}-4`, text, empty],
+      notFound: [theirs, `${outer}-9`, 'm99', 'nothing'],
+    });
+  });
+
+  test('a large message is read in pieces', async () => {
+    await using world = await jmapWorld();
+    const lines = 'a line of text that is not very long, and once more\r\n'.repeat(120_000);
+    const id = await upload(world, Buffer.concat([octetsOf('Subject: large\n\n'), Buffer.from(lines)]));
+    const args = { properties: ['subject', 'bodyValues'], fetchTextBodyValues: true, maxBodyValueBytes: 20 };
+    const { parsed } = await world.call('Email/parse', { blobIds: [id], ...args });
+    const value = { value: 'a line of text that ', isTruncated: true, isEncodingProblem: false };
+    expect(parsed).toEqual({ [id]: { subject: 'large', bodyValues: { 1: value } } });
+  });
+
+  test('arguments that mean nothing, and too much at once', async () => {
+    await using world = await jmapWorld('calling thread', { maxObjectsInGet: 2 });
+    const refused = async (args: Record<string, unknown>): Promise<unknown> =>
+      (await world.refusal('Email/parse', { blobIds: [], ...args }))['type'];
+    expect(await refused({ properties: ['nothing'] })).toBe('invalidArguments');
+    expect(await refused({ properties: ['header:To:asText'] })).toBe('invalidArguments');
+    expect(await refused({ blobIds: null })).toBe('invalidArguments');
+    expect(await refused({ blobIds: ['u1', 'u2', 'u3'] })).toBe('requestTooLarge');
+    expect(await refused({ accountId: 'mbx_99' })).toBe('accountNotFound');
+    const large = Buffer.concat([octetsOf('Subject: x\n\n'), Buffer.alloc(40_000_000, 'a')]);
+    const two = [await upload(world, large), await upload(world, large)];
+    expect(await refused({ blobIds: two, properties: ['subject'] })).toBe('requestTooLarge');
+  });
+});

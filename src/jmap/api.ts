@@ -8,7 +8,7 @@ import { runRequest } from '../../mail/jmap/run.ts';
 import type { World } from '../operations/world.ts';
 import { problem, refuseRequest } from './answers.ts';
 import type { AtOnce } from './at-once.ts';
-import { readBody, SILENCE_MS } from './body.ts';
+import { isCutOff, readBody, SILENCE_MS } from './body.ts';
 import { withCaller } from './with-caller.ts';
 
 export interface ApiDesk {
@@ -29,6 +29,7 @@ export function apiRoute({ world, desk, atOnce, known }: ApiDesk, app: FastifyIn
       return refuseRequest(reply, new RequestError('notJSON', 'Send JSON: Content-Type: application/json.'));
     }
     if ((error.statusCode ?? 500) < 500) return problem(reply, error.statusCode ?? 400, error.message);
+    if (isCutOff(error)) return problem(reply, 400, 'The body ended early.');
     throw error;
   });
   app.post(

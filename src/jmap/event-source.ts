@@ -36,6 +36,8 @@ export function eventSourceRoute(world: World, watch: StateWatch, crowd: Crowd, 
         ...CORS,
         'content-type': 'text/event-stream',
         'cache-control': 'no-store',
+        // A stream that ends takes its connection along.
+        connection: 'close',
         'x-accel-buffering': 'no',
       });
       reply.raw.write(': Mailstead\n\n');

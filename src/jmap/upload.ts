@@ -9,7 +9,7 @@ import { StoreBusy } from '../../mail/store/engine/types.ts';
 import type { World } from '../operations/world.ts';
 import { problem, refuseRequest } from './answers.ts';
 import type { AtOnce } from './at-once.ts';
-import { SILENCE_MS, upTo } from './body.ts';
+import { isCutOff, SILENCE_MS, upTo } from './body.ts';
 import { withCaller } from './with-caller.ts';
 
 /** `POST /jmap/upload/{accountId}`: the octets as they come. RFC 8620 6.1. */
@@ -19,6 +19,7 @@ export function uploadRoutes(world: World, desk: JmapDesk, atOnce: AtOnce, app: 
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     if (error instanceof RequestError) return refuseRequest(reply, error);
     if (error instanceof StoreBusy) return problem(reply, 503, `Nothing was kept: ${error.message}. Try again later.`);
+    if (isCutOff(error)) return problem(reply, 400, 'The body ended early.');
     throw error;
   });
   app.post(

@@ -19,6 +19,8 @@ import { whenOut } from './still-in.ts';
 import { type In, withCaller } from './with-caller.ts';
 
 const PING_MS = 60_000;
+/** For a client to answer a close, when the process stops. */
+const GOODBYE_MS = 1_000;
 /** A client that reads nothing while so much waits for it is cut off. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 /** Messages that one client may have sent before the first is answered. */
@@ -44,8 +46,13 @@ export function webSocketRoute(shared: SocketDesk, app: FastifyInstance): void {
     autoPong: false,
   });
   const upgrades = routeUpgrades(app);
-  app.addHook('onClose', async () => {
-    for (const socket of sockets.clients) socket.close(1001, 'the server stops');
+  // The server waits for their connections before its own onClose.
+  app.addHook('preClose', async () => {
+    for (const socket of sockets.clients) {
+      socket.close(1001, 'the server stops');
+      // One that does not hear it must not hold up the stop.
+      setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
+    }
   });
   app.get(
     '/jmap/ws',

@@ -1,7 +1,9 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Box, startBox } from '../support/box.ts';
 
@@ -140,4 +142,48 @@ test('who asks twice at once to be pushed is told each change once, and nothing 
   await answered();
   expect(heard.map((one) => one['@type'])).toEqual(['StateChange']);
   socket.close();
+});
+
+test('an upload that is cut leaves nothing behind, and is no error of ours', async () => {
+  const socket = await raw(
+    `POST /jmap/upload/${account} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Length: 5000000\r\n\r\n`,
+  );
+  const files = async (): Promise<string[]> =>
+    (await readdir(join(box.dataDir, 'blobs'), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name);
+  socket.write(Buffer.alloc(2_000_000));
+  await vi.waitFor(async () => expect(await files()).toHaveLength(1));
+  socket.destroy();
+  await vi.waitFor(async () => expect(await files()).toEqual([]));
+  expect(box.log.filter(({ msg }) => msg === 'an HTTP request failed')).toEqual([]);
+});
+
+test('an event source that has to make room loses its connection too', async () => {
+  const open = `GET /jmap/eventsource?types=*&closeafter=no&ping=0 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 101; i++) {
+    const socket = await raw(open);
+    sockets.push(socket);
+    await once(socket, 'data');
+  }
+  const [first] = sockets;
+  if (first?.closed === false) await once(first, 'close');
+  for (const socket of sockets) socket.destroy();
+});
+
+test('clients that hear nothing do not hold up the stop', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/jmap/ws`, 'jmap', { headers: { authorization } });
+  await once(socket, 'open');
+  socket.pause();
+  const stream = await raw(
+    `GET /jmap/eventsource?types=*&closeafter=no&ping=0 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+    true,
+  );
+  await once(stream, 'readable');
+  stream.on('error', () => undefined);
+  socket.on('error', () => undefined);
+  await box.restart();
+  socket.terminate();
+  stream.destroy();
 });

@@ -20,15 +20,16 @@ interface Octets {
 export async function keepOctets(
   desk: JmapDesk,
   { account, type }: { account: number; type: string },
-  { size, stream }: Octets,
+  octets: Octets,
 ): Promise<Outcome<MadeBlob>> {
+  const { size } = octets;
   const most = desk.limits.maxSizeUpload;
   if (size > most) return refused('tooLarge', `A blob has at most ${most} octets.`, { maxSize: most });
   if (!(await desk.store.read(hasRoom, { account, more: size }))) {
     return refused('overQuota', 'The account has no room for it: delete something first.');
   }
   if (!(await desk.store.read(hasUploadRoom, { account, more: size, now: desk.clock() }))) return tooMany();
-  const kept = await keepBlob(desk, { account, type }, stream(), most);
+  const kept = await keepBlob(desk, { account, type }, octets.stream(), most);
   if (kept.kind !== 'uploaded') return tooMany();
   return done({ id: blobId({ kind: 'upload', upload: kept.upload }), type, size: kept.size });
 }

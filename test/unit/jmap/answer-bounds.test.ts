@@ -20,7 +20,9 @@ test('answers that double with each call end in an error, not in memory', async 
 });
 
 test('lists that multiply by "*" end in an error', async () => {
-  const thousand = (i: number, path: string): object => ({ conditions: Array(1000).fill({ '#l': echoed(i, path) }) });
+  const thousand = (i: number, path: string): object => ({
+    conditions: Array.from({ length: 1000 }, () => ({ '#l': echoed(i, path) })),
+  });
   const { methodResponses } = await world.request([
     ['Core/echo', { l: Array(1000).fill(1) }, '0'],
     ['Core/echo', { filter: thousand(0, '/l') }, '1'],

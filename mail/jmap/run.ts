@@ -25,16 +25,19 @@ export async function runRequest(desk: JmapDesk, session: JmapSession, request: 
   let size = 0;
   const createdIds = new Map(Object.entries(request.createdIds ?? {}));
   for (const [name, args, callId] of request.methodCalls) {
-    const waiting: [string, Record<string, unknown>][] = [[name, args]];
+    const waiting: [string, Record<string, unknown>, 'implicit'?][] = [[name, args]];
     const call: Call = {
       desk,
       session,
       using: request.using,
       createdIds,
-      follow: (next, given) => waiting.push([next, given]),
+      follow: (next, given) => waiting.push([next, given, 'implicit']),
     };
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-      const response = size > MOST_ANSWERED ? tooLong(callId) : await answer(call, one[0], one[1], callId, responses);
+      const [, , implicit] = one;
+      // What follows from a change that was made is not left out.
+      const refused = size > MOST_ANSWERED && implicit === undefined;
+      const response = refused ? tooLong(callId) : await answer(call, one, callId, responses);
       size += jsonSize(response, MOST_ANSWERED);
       responses.push(response);
     }
@@ -53,8 +56,7 @@ function tooLong(callId: string): Invocation {
 
 async function answer(
   call: Call,
-  name: string,
-  args: Record<string, unknown>,
+  [name, args, implicit]: readonly [string, Record<string, unknown>, 'implicit'?],
   callId: string,
   before: readonly Invocation[],
 ): Promise<Invocation> {
@@ -63,7 +65,9 @@ async function answer(
   let outcome = 'done';
   try {
     const method = byName.get(name);
-    if (method === undefined || !call.using.has(method.capability)) throw unknownMethod(name, method);
+    // What a method runs by itself needs no capability: a client that only sends names that of submission alone.
+    const usable = method !== undefined && (implicit !== undefined || call.using.has(method.capability));
+    if (!usable) throw unknownMethod(name, method);
     return [name, await method.run(call, resolveReferences(args, before)), callId];
   } catch (error) {
     const told = toMethodError(error);

@@ -1,5 +1,6 @@
 import { StoreBusy } from '../store/engine/types.ts';
 import { MethodError } from './errors.ts';
+import { jsonSize } from './json-size.ts';
 import type { Call, JmapDesk, JmapSession, Method } from './method.ts';
 import { METHODS } from './methods/index.ts';
 import { type Invocation, resolveReferences } from './references.ts';
@@ -13,11 +14,15 @@ export interface JmapResponse {
   sessionState: string;
 }
 
+/** Octets of JSON about, behind which no further call of a request is answered: the answer lies in memory as a whole. */
+const MOST_ANSWERED = 32_000_000;
+
 const byName = new Map<string, Method>(METHODS.map((method) => [method.name, method]));
 
 /** Runs the calls of a request in their order, each seeing what those before it did. */
 export async function runRequest(desk: JmapDesk, session: JmapSession, request: JmapRequest): Promise<JmapResponse> {
   const responses: Invocation[] = [];
+  let size = 0;
   const createdIds = new Map(Object.entries(request.createdIds ?? {}));
   for (const [name, args, callId] of request.methodCalls) {
     const waiting: [string, Record<string, unknown>, 'implicit'?][] = [[name, args]];
@@ -29,7 +34,12 @@ export async function runRequest(desk: JmapDesk, session: JmapSession, request: 
       follow: (next, given) => waiting.push([next, given, 'implicit']),
     };
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-      responses.push(await answer(call, one, callId, responses));
+      const [, , implicit] = one;
+      // What follows from a change that was made is not left out.
+      const refused = size > MOST_ANSWERED && implicit === undefined;
+      const response = refused ? tooLong(callId) : await answer(call, one, callId, responses);
+      size += jsonSize(response, MOST_ANSWERED);
+      responses.push(response);
     }
   }
   return {
@@ -37,6 +47,11 @@ export async function runRequest(desk: JmapDesk, session: JmapSession, request: 
     ...(request.createdIds !== undefined && { createdIds: Object.fromEntries(createdIds) }),
     sessionState: sessionState(session),
   };
+}
+
+function tooLong(callId: string): Invocation {
+  const why = 'The answers before this one are so long already: make this call in a request of its own.';
+  return ['error', new MethodError('requestTooLarge', why).toResponse(), callId];
 }
 
 async function answer(

@@ -1,5 +1,5 @@
 import type { MessageIndex } from '../message/index-types.ts';
-import type { Read } from './engine/types.ts';
+import { query, type Read } from './engine/types.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
 
 /** One email in one mailbox, as JMAP shows it: without \Deleted, in a mailbox that is there. */
@@ -20,6 +20,22 @@ export async function shownEntries(rx: Read, account: number, emails: readonly n
     account,
   );
 }
+
+/** Where an email is shown, with its thread; none: nowhere in this account. */
+export const emailPlaces = query(
+  'email-places',
+  (
+    rx,
+    { account, email }: { account: number; email: number },
+  ): Promise<{ email: number; thread: number; mailbox: number }[]> =>
+    rx.all<{ email: number; thread: number; mailbox: number }>(
+      `SELECT e.id AS email, e.thread_id AS thread, n.mailbox_id AS mailbox FROM entry n
+       JOIN mailbox m ON m.id = n.mailbox_id JOIN email e ON e.id = n.email_id
+       WHERE n.email_id = ? AND n.flags & 16 = 0 AND m.account_id = ? AND m.gone_at IS NULL ORDER BY n.mailbox_id`,
+      email,
+      account,
+    ),
+);
 
 /** Those of the mailboxes that the account does not have. */
 export async function missingMailboxes(rx: Read, account: number, mailboxes: readonly number[]): Promise<number[]> {

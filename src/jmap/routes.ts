@@ -11,7 +11,7 @@ import { AtOnce } from './at-once.ts';
 import { apiRoute } from './api.ts';
 import { Crowd } from './crowd.ts';
 import { jmapDesk } from './desk.ts';
-import { downloadRoutes } from './download.ts';
+import { downloadRoutes, MOST_DOWNLOADS } from './download.ts';
 import { eventSourceRoute } from './event-source.ts';
 import { Pusher } from './pusher.ts';
 import { uploadRoutes } from './upload.ts';
@@ -37,6 +37,8 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     crowd: new Crowd(MOST_OPEN),
     atOnce: new AtOnce(desk.limits.maxConcurrentRequests),
   };
+  const uploads = new AtOnce(desk.limits.maxConcurrentUpload);
+  const downloads = new AtOnce(MOST_DOWNLOADS);
   return (app) => {
     app.addHook('onSend', async (_request, reply) => {
       void reply.headers(CORS);
@@ -52,8 +54,8 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     app.get('/jmap/session', session);
     eventSourceRoute(world, shared.watch, shared.crowd, app);
     void app.register(async (inner) => apiRoute(shared, inner));
-    void app.register(async (inner) => uploadRoutes(world, desk, inner));
-    void app.register(async (inner) => downloadRoutes(world, desk, inner));
+    void app.register(async (inner) => uploadRoutes(world, desk, uploads, inner));
+    void app.register(async (inner) => downloadRoutes(world, desk, downloads, inner));
     webSocketRoute(shared, app);
   };
 }

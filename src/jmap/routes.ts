@@ -21,6 +21,8 @@ import { withCaller } from './with-caller.ts';
 
 /** Connections that wait for changes, of one credential. */
 const MOST_OPEN = 100;
+/** Each may have a request of the largest size half sent. */
+const MOST_SOCKETS = 16;
 
 /** The JMAP door. RFC 8620. */
 export function jmapRoutes(world: World): (app: FastifyInstance) => void {
@@ -34,11 +36,12 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     desk,
     known,
     watch,
-    crowd: new Crowd(MOST_OPEN),
+    crowd: new Crowd(MOST_SOCKETS),
     atOnce: new AtOnce(desk.limits.maxConcurrentRequests),
   };
   const uploads = new AtOnce(desk.limits.maxConcurrentUpload);
   const downloads = new AtOnce(MOST_DOWNLOADS);
+  const crowd = new Crowd(MOST_OPEN);
   return (app) => {
     app.addHook('onSend', async (_request, reply) => {
       void reply.headers(CORS);
@@ -52,7 +55,7 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     const session = withCaller(world, (caller, request, reply) => sendSession(desk, caller.session, request, reply));
     app.get('/.well-known/jmap', session);
     app.get('/jmap/session', session);
-    eventSourceRoute(world, shared.watch, shared.crowd, app);
+    eventSourceRoute(world, shared.watch, crowd, app);
     void app.register(async (inner) => apiRoute(shared, inner));
     void app.register(async (inner) => uploadRoutes(world, desk, uploads, inner));
     void app.register(async (inner) => downloadRoutes(world, desk, downloads, inner));

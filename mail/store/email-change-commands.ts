@@ -158,8 +158,9 @@ export const destroyEmails = command(
     guarded(tx, input.account, input.ifState, async () => {
       const shown = new Set((await shownEntries(tx, input.account, input.emails)).map((entry) => entry.email));
       const entries = await tx.all<{ mailbox_id: number; uid: number; thread_id: number }>(
-        `SELECT n.mailbox_id, n.uid, n.thread_id FROM json_each(?) e CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value
-           CROSS JOIN mailbox m ON m.id = n.mailbox_id WHERE m.account_id = ? AND m.gone_at IS NULL`,
+        `SELECT n.mailbox_id, n.uid, n.thread_id FROM json_each(?) e
+           CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value CROSS JOIN mailbox m ON m.id = n.mailbox_id
+         WHERE m.account_id = ? AND m.gone_at IS NULL`,
         JSON.stringify([...shown]),
         input.account,
       );

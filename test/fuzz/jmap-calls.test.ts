@@ -5,7 +5,7 @@ import { runRequest } from '../../mail/jmap/run.ts';
 import { quiet } from '../../mail/log.ts';
 import { corpus } from '../support/corpus.ts';
 import { upload } from '../support/jmap-emails.ts';
-import { type JmapGround, randomArguments } from '../support/jmap-fuzz.ts';
+import { type JmapGround, randomArguments } from '../support/jmap-random-calls.ts';
 import { putMessage } from '../support/jmap-mail.ts';
 import { type JmapWorld, jmapWorld, USING, worldOn } from '../support/jmap-world.ts';
 import { Random } from '../support/random.ts';

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Long runs of nonsense: `npm run test:fuzz`. The seed is printed; FUZZ_SEED repeats a run, FUZZ_LINES makes it longer;
- * the JMAP model has MODEL_SEED and MODEL_STEPS. */
+ * the JMAP model has MODEL_SEED and MODEL_STEPS, its calls of nonsense FUZZ_CALLS. */
 export default defineConfig({
   test: {
     include: ['test/fuzz/**/*.test.ts'],

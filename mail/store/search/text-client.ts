@@ -12,6 +12,9 @@ const QUIET_MS = 2_000;
 const LATEST_MS = 60_000;
 /** At the end, before the thread is cut off. */
 const PATIENCE_MS = 1_000;
+const SWEEP_EVERY_MS = 3_600_000;
+/** A thread costs 30 MB: one that nobody needs ends. */
+const IDLE_MS = 15_000;
 
 /** Full-text search as the store has it. */
 export interface TextSearch {
@@ -38,6 +41,10 @@ export class TextClient implements TextSearch {
   #first = 0;
   #latest = 0;
   #closed = false;
+  #sweptAt = performance.now();
+  #idle: NodeJS.Timeout | undefined;
+  /** What is asked while an idle thread ends: two would write one file. */
+  #later: ToText[] | undefined;
 
   constructor(thread: URL, place: TextPlace, log: Log) {
     this.#thread = thread;
@@ -64,6 +71,7 @@ export class TextClient implements TextSearch {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#idle);
     const worker = this.#worker;
     if (worker === undefined) return;
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
@@ -87,12 +95,35 @@ export class TextClient implements TextSearch {
       return;
     }
     this.#timer = undefined;
-    this.#post({ kind: 'wake' });
+    const sweep = now - this.#sweptAt > SWEEP_EVERY_MS;
+    if (sweep) this.#sweptAt = now;
+    this.#post({ kind: 'wake', sweep });
   }
 
   #post(message: ToText): void {
+    clearTimeout(this.#idle);
+    if (this.#later !== undefined) {
+      this.#later.push(message);
+      return;
+    }
     this.#worker ??= this.#start();
     this.#worker.postMessage(message);
+  }
+
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (this.#waiting.size > 0 || this.#closed) return;
+    this.#idle = setTimeout(() => {
+      this.#later = [];
+      this.#worker?.postMessage({ kind: 'close' } satisfies ToText);
+    }, IDLE_MS).unref();
+  }
+
+  /** An idle thread has ended: what was asked meanwhile begins another. */
+  #rested(later: readonly ToText[]): void {
+    this.#later = undefined;
+    this.#worker = undefined;
+    if (!this.#closed) for (const message of later) this.#post(message);
   }
 
   #start(): Worker {
@@ -106,17 +137,22 @@ export class TextClient implements TextSearch {
       this.#waiting.clear();
     };
     worker.on('error', (error) => gone(error as Error));
-    worker.on('exit', () => gone(new Error('the full-text thread ended')));
+    worker.on('exit', () => {
+      if (this.#later === undefined) gone(new Error('the full-text thread ended'));
+      else this.#rested(this.#later);
+    });
     return worker;
   }
 
   #heard(message: FromText): void {
     if (message.kind === 'said') this.#log[message.level](message.fields, message.text);
+    if (message.kind === 'idle') this.#rest();
     if (message.kind !== 'searched' && message.kind !== 'failed') return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.kind === 'searched') waiting?.resolve(message.searched as Searched<never>);
     else waiting?.reject(new StoreFailure({ message: message.message, stack: message.stack, reason: 'fault' }));
+    this.#rest();
   }
 }
 

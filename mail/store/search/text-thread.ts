@@ -6,12 +6,16 @@ import { type Searched, type TextAsked, TextWorker } from './text-worker.ts';
 
 /** What crosses between the main thread and the full-text thread. */
 export type ToText =
-  { kind: 'wake' } | { kind: 'search'; id: number; name: string; input: unknown; asked: TextAsked } | { kind: 'close' };
+  | { kind: 'wake'; sweep: boolean }
+  | { kind: 'search'; id: number; name: string; input: unknown; asked: TextAsked }
+  | { kind: 'close' };
 
 export type FromText =
   | { kind: 'searched'; id: number; searched: Searched<unknown> }
   | { kind: 'failed'; id: number; message: string; stack: string }
   | { kind: 'said'; level: 'info' | 'warn'; fields: object; text: string }
+  /** What it was woken for is done. */
+  | { kind: 'idle' }
   | { kind: 'closed' };
 
 /** The body of the full-text thread. */
@@ -30,7 +34,7 @@ export function runText(port: MessagePort, place: TextPlace, list: readonly Quer
     }
   };
   port.on('message', (message: ToText) => {
-    if (message.kind === 'wake') worker.wake();
+    if (message.kind === 'wake') void worker.wake(message.sweep).then(() => say({ kind: 'idle' }));
     else if (message.kind === 'search') void search(message);
     else
       void worker.close().then(() => {

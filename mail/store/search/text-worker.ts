@@ -21,7 +21,6 @@ export interface TextAsked {
 
 /** Between two batches, for as long as nobody waits: arriving mail goes first. */
 const PAUSE_MS = 40;
-const SWEEP_EVERY_MS = 3600_000;
 const SWEEP_PAUSE_MS = 250;
 /** After an error, such as a full disk. */
 const AGAIN_MS = 60_000;
@@ -33,7 +32,6 @@ export class TextWorker {
   readonly #stop = new AbortController();
   #index: TextIndex | undefined;
   #following: Promise<void> | undefined;
-  #sweptAt = performance.now();
   #failedAt = Number.NEGATIVE_INFINITY;
   #damaged = false;
 
@@ -42,10 +40,11 @@ export class TextWorker {
     this.#log = log;
   }
 
-  /** Something may have been committed. Returns at once. */
-  wake(): void {
+  /** Something may have been committed; with `sweep`, something may have been forgotten. Resolves when all is followed. */
+  async wake(sweep: boolean): Promise<void> {
     if (performance.now() - this.#failedAt < AGAIN_MS || this.#stop.signal.aborted) return;
-    this.#following ??= this.#follow().finally(() => (this.#following = undefined));
+    this.#following ??= this.#follow(sweep).finally(() => (this.#following = undefined));
+    await this.#following;
   }
 
   /** Brings the account up to date, then runs the query. Throws only what the query throws of itself. */
@@ -67,7 +66,6 @@ export class TextWorker {
 
   /** One whole look for what the mail database has forgotten. */
   async sweep(pauseMs = SWEEP_PAUSE_MS): Promise<void> {
-    this.#sweptAt = performance.now();
     while (this.#open().sweep()) await pause(pauseMs, undefined, { signal: this.#stop.signal, ref: false });
   }
 
@@ -77,10 +75,10 @@ export class TextWorker {
     this.#index?.close();
   }
 
-  async #follow(): Promise<void> {
+  async #follow(sweep: boolean): Promise<void> {
     try {
       while (this.#open().step() > 0) await pause(PAUSE_MS, undefined, { signal: this.#stop.signal, ref: false });
-      if (performance.now() - this.#sweptAt > SWEEP_EVERY_MS) await this.sweep();
+      if (sweep) await this.sweep();
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#failed(error);
     }

@@ -4,7 +4,9 @@ import { jmapId } from '../../../mail/jmap/ids.ts';
 import { quiet } from '../../../mail/log.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { traceId } from '../../../mail/receiver/trace-id.ts';
-import { query } from '../../../mail/store/engine/types.ts';
+import { ALLOW } from '../../../mail/delivery/policy.ts';
+import { mailParts } from '../../../mail/parts.ts';
+import { command, query } from '../../../mail/store/engine/types.ts';
 import { appendMessage } from '../../../mail/store/entry-commands.ts';
 import { foreignAuthors } from '../../support/foreign-authors.ts';
 import { type JmapWorld, worldOn } from '../../support/jmap-world.ts';
@@ -16,7 +18,8 @@ let identityId: string;
 let scheduler: Scheduler;
 
 beforeAll(async () => {
-  const box = await testStore();
+  const parts = mailParts();
+  const box = await testStore({ ...parts, commands: [...parts.commands, setState] });
   world = worldOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
   other = worldOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
   const { list } = await world.call('Identity/get');
@@ -37,6 +40,9 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
+const setState = command('test-state', async (tx, { account, state }: { account: number; state: number }) => {
+  await tx.run('UPDATE account SET state = ? WHERE id = ?', state, account);
+});
 const newestEmail = query('test-newest-email', async (rx, { account }: { account: number }): Promise<number> => {
   const row = await rx.get<{ id: number }>('SELECT max(id) AS id FROM email WHERE account_id = ?', account);
   return row?.id ?? 0;
@@ -147,4 +153,62 @@ test('success here of a message that waited is told when it leaves', async () =>
   await scheduler.run();
   expect((await world.box.store.read(inboxOf, { account: other.account })).at(-1)).toContain('Subject: later');
   expect((await world.box.store.read(inboxOf, { account: world.account })).at(-1)).toContain('Action: delivered');
+});
+
+test('who was frozen while a request was under way sends nothing', async () => {
+  const emailId = await put('From: me@box.test\r\nTo: x@remote.example\r\n\r\nx\r\n');
+  Object.assign(world.desk, {
+    policy: async () => {
+      await world.box.store.write(setState, { account: world.account, state: 0 });
+      return ALLOW;
+    },
+  });
+  const gone = await leaving(async () =>
+    expect(await send(emailId)).toMatchObject({ refused: { type: 'forbiddenMailFrom' } }),
+  );
+  expect(gone).toEqual([]);
+  Object.assign(world.desk, { policy: () => ALLOW });
+  await world.box.store.write(setState, { account: world.account, state: 1 });
+  expect(await send(emailId)).toMatchObject({ undoStatus: 'final' });
+});
+
+test('a request that comes again with the state that it knew sends nothing a second time', async () => {
+  const emailId = await put('From: me@box.test\r\nTo: x@remote.example\r\n\r\nx\r\n');
+  const { state } = await world.call('EmailSubmission/get', { ids: [] });
+  const again = { ifInState: state, create: { k: { identityId, emailId } } };
+  const gone = await leaving(async () => {
+    await world.call('EmailSubmission/set', again);
+    expect(await world.refusal('EmailSubmission/set', again)).toMatchObject({ type: 'stateMismatch' });
+  });
+  expect(gone).toHaveLength(1);
+});
+
+test('taken back at the moment of its time: either nobody gets it, or it has left', async () => {
+  const ends = { canceled: 0, final: 0 };
+  for (let i = 0; i < 40; i++) {
+    const emailId = await put(`From: me@box.test\r\nSubject: race ${i}\r\n\r\nx\r\n`);
+    const made = await send(emailId, {
+      envelope: {
+        mailFrom: { email: 'me@box.test', parameters: { HOLDFOR: '5' } },
+        rcptTo: [{ email: 'x@remote.example' }],
+      },
+    });
+    const id = String(made['id']);
+    world.box.clock.now += 6000;
+    const cancel = (): Promise<unknown> =>
+      world.call('EmailSubmission/set', { update: { [id]: { undoStatus: 'canceled' } } });
+    // As far into the work of the scheduler as this turn of the loop brings it.
+    const gone = await leaving(async () => {
+      const running = scheduler.run();
+      for (let turns = 0; turns < i % 12; turns++) await new Promise((resolve) => void setImmediate(resolve));
+      await Promise.all([cancel(), running]);
+    });
+    const { list } = await world.call('EmailSubmission/get', { ids: [id] });
+    const [{ undoStatus }] = list as [{ undoStatus: keyof typeof ends }];
+    expect({ undoStatus, gone: gone.length }).toEqual({ undoStatus, gone: undoStatus === 'final' ? 1 : 0 });
+    expect(Object.keys(ends)).toContain(undoStatus);
+    ends[undoStatus]++;
+  }
+  expect(ends.canceled).toBeGreaterThan(0);
+  expect(ends.final).toBeGreaterThan(0);
 });

@@ -1,7 +1,10 @@
 import { LONGEST_LEVEL } from '../message/mailbox-level.ts';
 import { DEEPEST } from '../store/mailbox.ts';
 import { BLOB, CORE, MAIL, MAILSTEAD, MDN, QUOTA, SUBMISSION, VACATION } from './capabilities.ts';
-import { maxSizeAttachmentsPerEmail } from './limits.ts';
+import { DIGEST_NAMES } from './blob/shown-blob.ts';
+import { MOST_SOURCES } from './blob/data-source.ts';
+import { LOOKED_UP } from './blob/looked-up.ts';
+import { JMAP_LIMITS, maxSizeAttachmentsPerEmail } from './limits.ts';
 import type { Access } from './method.ts';
 import { submissionCapability } from './submission-capability.ts';
 import { MOST_MAILBOXES_PER_EMAIL } from '../store/email-commands.ts';
@@ -34,10 +37,10 @@ export function accountCapabilities(access: Access, maxMessageBytes: number): Re
     [SUBMISSION]: submissionCapability(maxMessageBytes),
     [VACATION]: {},
     [BLOB]: {
-      maxSizeBlobSet: 50_000_000,
-      maxDataSources: 64,
-      supportedTypeNames: ['Email', 'Thread', 'Mailbox'],
-      supportedDigestAlgorithms: ['sha', 'sha-256', 'sha-512'],
+      maxSizeBlobSet: JMAP_LIMITS.maxSizeUpload,
+      maxDataSources: MOST_SOURCES,
+      supportedTypeNames: LOOKED_UP,
+      supportedDigestAlgorithms: DIGEST_NAMES,
     },
     [QUOTA]: {},
     [MDN]: {},

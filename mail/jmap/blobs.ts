@@ -19,8 +19,23 @@ export interface JmapBlob {
   stream(start: number, end: number): AsyncIterable<Buffer>;
 }
 
-/** Opens a blob of an account; undefined when the account has none such. RFC 8620 6.2: readable only through it. */
-export async function openBlob(desk: JmapDesk, account: number, ref: BlobRef): Promise<JmapBlob | undefined> {
+/** Asked before octets are read; throws when they are too many. */
+export interface Budget {
+  take(octets: number): void;
+}
+
+const FREE: Budget = { take: () => undefined };
+
+/**
+ * Opens a blob of an account; undefined when the account has none such. RFC 8620 6.2: readable only through it. How long
+ * an encoded part is shows only when all of it is decoded: who opens many gives a budget.
+ */
+export async function openBlob(
+  desk: JmapDesk,
+  account: number,
+  ref: BlobRef,
+  budget: Budget = FREE,
+): Promise<JmapBlob | undefined> {
   if (ref.kind === 'upload') return openUpload(desk, account, ref.upload);
   const message = await desk.store.read(storedParts, { account, email: ref.email });
   if (message === undefined) return undefined;
@@ -28,8 +43,21 @@ export async function openBlob(desk: JmapDesk, account: number, ref: BlobRef): P
     const stream = (start: number, end: number): AsyncIterable<Buffer> => stored(desk, message, start, end);
     return { size: message.size, type: 'message/rfc822', stream };
   }
-  const part = message.parts.find(({ path, type }) => path === ref.path && type !== 'multipart');
-  return part && openPart(desk, message, part);
+  const part = partOf(message, ref.path);
+  return part && openPart(desk, message, part, budget);
+}
+
+/** Whether the account has a blob; nothing of it is read. */
+export async function blobExists(desk: JmapDesk, account: number, ref: BlobRef): Promise<boolean> {
+  if (ref.kind === 'upload') {
+    return (await desk.store.read(findUpload, { account, upload: ref.upload, now: desk.clock() })) !== undefined;
+  }
+  const message = await desk.store.read(storedParts, { account, email: ref.email });
+  return message !== undefined && (ref.kind === 'message' || partOf(message, ref.path) !== undefined);
+}
+
+function partOf({ parts }: StoredParts, path: string): Part | undefined {
+  return parts.find((part) => part.path === path && part.type !== 'multipart');
 }
 
 async function openUpload(desk: JmapDesk, account: number, upload: number): Promise<JmapBlob | undefined> {
@@ -39,7 +67,7 @@ async function openUpload(desk: JmapDesk, account: number, upload: number): Prom
   return { size: found.size, type: found.type, stream: (start, end) => stored(desk, whole, start, end) };
 }
 
-async function openPart(desk: JmapDesk, message: StoredParts, part: Part): Promise<JmapBlob> {
+async function openPart(desk: JmapDesk, message: StoredParts, part: Part, budget: Budget): Promise<JmapBlob> {
   // Offsets count from the indexed octets; what stands before them is this recipient's own.
   const from = message.trace.length + part.bodyOffset;
   const raw = (): AsyncIterable<Buffer> => stored(desk, message, from, from + part.bodyLength);
@@ -49,6 +77,7 @@ async function openPart(desk: JmapDesk, message: StoredParts, part: Part): Promi
       stored(desk, message, from + start, from + Math.min(end, part.bodyLength));
     return { size: part.bodyLength, type, stream };
   }
+  budget.take(part.bodyLength);
   let size = 0;
   for await (const piece of decodeStream(raw(), part.encoding)) size += piece.length;
   return { size, type, stream: (start, end) => cut(decodeStream(raw(), part.encoding), start, end) };

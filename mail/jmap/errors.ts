@@ -18,7 +18,8 @@ export type MethodErrorType =
   | 'unsupportedSort'
   | 'unsupportedFilter'
   | 'fromAccountNotFound'
-  | 'fromAccountNotSupportedByMethod';
+  | 'fromAccountNotSupportedByMethod'
+  | 'unknownDataType';
 
 /** A method call that is answered with an error, told to the client as it stands. Thrown, so that argument readers may. */
 export class MethodError extends Error {

@@ -33,7 +33,11 @@ export interface PushDesk {
   readonly publicKey: string;
   /** Why nothing may be pushed to a URL; undefined: it may. */
   judge(url: string): Promise<string | undefined>;
-  /** A subscription was made, or changed: it is verified, or told from now on. */
+  /** Whether a credential may have one more address asked now; each is a request of ours to a host of its choice. */
+  mayAsk(credential: string): boolean;
+  /** A subscription was made: its address is asked to prove itself. */
+  created(subscription: number): void;
+  /** A subscription was changed or removed: it is told from now on, or no more. */
   changed(subscription: number): void;
 }
 

@@ -1,5 +1,6 @@
 import { StoreBusy } from '../store/engine/types.ts';
 import { MethodError } from './errors.ts';
+import { jsonSize } from './json-size.ts';
 import type { Call, JmapDesk, JmapSession, Method } from './method.ts';
 import { METHODS } from './methods/index.ts';
 import { type Invocation, resolveReferences } from './references.ts';
@@ -13,23 +14,32 @@ export interface JmapResponse {
   sessionState: string;
 }
 
+/** Octets of JSON about, behind which no further call of a request is answered: the answer lies in memory as a whole. */
+const MOST_ANSWERED = 32_000_000;
+
 const byName = new Map<string, Method>(METHODS.map((method) => [method.name, method]));
 
 /** Runs the calls of a request in their order, each seeing what those before it did. */
 export async function runRequest(desk: JmapDesk, session: JmapSession, request: JmapRequest): Promise<JmapResponse> {
   const responses: Invocation[] = [];
+  let size = 0;
   const createdIds = new Map(Object.entries(request.createdIds ?? {}));
   for (const [name, args, callId] of request.methodCalls) {
-    const waiting: [string, Record<string, unknown>][] = [[name, args]];
+    const waiting: [string, Record<string, unknown>, 'implicit'?][] = [[name, args]];
     const call: Call = {
       desk,
       session,
       using: request.using,
       createdIds,
-      follow: (next, given) => waiting.push([next, given]),
+      follow: (next, given) => waiting.push([next, given, 'implicit']),
     };
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-      responses.push(await answer(call, one[0], one[1], callId, responses));
+      const [, , implicit] = one;
+      // What follows from a change that was made is not left out.
+      const refused = size > MOST_ANSWERED && implicit === undefined;
+      const response = refused ? tooLong(callId) : await answer(call, one, callId, responses);
+      size += jsonSize(response, MOST_ANSWERED);
+      responses.push(response);
     }
   }
   return {
@@ -39,10 +49,14 @@ export async function runRequest(desk: JmapDesk, session: JmapSession, request: 
   };
 }
 
+function tooLong(callId: string): Invocation {
+  const why = 'The answers before this one are so long already: make this call in a request of its own.';
+  return ['error', new MethodError('requestTooLarge', why).toResponse(), callId];
+}
+
 async function answer(
   call: Call,
-  name: string,
-  args: Record<string, unknown>,
+  [name, args, implicit]: readonly [string, Record<string, unknown>, 'implicit'?],
   callId: string,
   before: readonly Invocation[],
 ): Promise<Invocation> {
@@ -51,7 +65,9 @@ async function answer(
   let outcome = 'done';
   try {
     const method = byName.get(name);
-    if (method === undefined || !call.using.has(method.capability)) throw unknownMethod(name, method);
+    // What a method runs by itself needs no capability: a client that only sends names that of submission alone.
+    const usable = method !== undefined && (implicit !== undefined || call.using.has(method.capability));
+    if (!usable) throw unknownMethod(name, method);
     return [name, await method.run(call, resolveReferences(args, before)), callId];
   } catch (error) {
     const told = toMethodError(error);

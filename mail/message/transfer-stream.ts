@@ -70,7 +70,9 @@ class QuotedPrintableDecoder implements Decoder {
   push(piece: Buffer): Buffer {
     const bytes = this.#left.length === 0 ? piece : Buffer.concat([this.#left, piece]);
     const lines = bytes.lastIndexOf(LF) + 1;
-    const cut = lines === 0 && bytes.length > LONGEST_LINE ? safeCut(bytes) : lines;
+    // What is left of a long line was looked through before: a line of nothing but "=" is not gone through again and again.
+    const known = this.#left.length > LONGEST_LINE ? this.#left.length : 3;
+    const cut = lines === 0 && bytes.length > LONGEST_LINE ? safeCut(bytes, known) : lines;
     this.#left = bytes.subarray(cut);
     return cut === 0 ? NOTHING : decodeQuotedPrintable(bytes.subarray(0, cut));
   }
@@ -80,9 +82,9 @@ class QuotedPrintableDecoder implements Decoder {
   }
 }
 
-/** Behind an octet that is neither blank nor line end, with no "=" among the last three. */
-function safeCut(bytes: Buffer): number {
-  for (let at = bytes.length; at > 3; at--) {
+/** Behind an octet after `from` that is neither blank nor line end, with no "=" among the last three; 0: there is none. */
+function safeCut(bytes: Buffer, from: number): number {
+  for (let at = bytes.length; at > from; at--) {
     const last = bytes[at - 1] ?? 0;
     const plain = last > 32 && last !== EQUALS && bytes[at - 2] !== EQUALS && bytes[at - 3] !== EQUALS;
     if (plain) return at;

@@ -138,8 +138,8 @@ export const destroyEmails = command(
     guarded(tx, input.account, input.ifState, async () => {
       const shown = new Set((await shownEntries(tx, input.account, input.emails)).map((entry) => entry.email));
       const entries = await tx.all<{ mailbox_id: number; uid: number }>(
-        `SELECT n.mailbox_id, n.uid FROM entry n JOIN mailbox m ON m.id = n.mailbox_id
-         WHERE n.email_id IN (SELECT value FROM json_each(?)) AND m.account_id = ? AND m.gone_at IS NULL`,
+        `SELECT n.mailbox_id, n.uid FROM json_each(?) j CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = j.value
+         CROSS JOIN mailbox m ON m.id = n.mailbox_id WHERE m.account_id = ? AND m.gone_at IS NULL`,
         JSON.stringify([...shown]),
         input.account,
       );

@@ -1,5 +1,5 @@
 import { addBlob } from './blob.ts';
-import { command, query, type Write } from './engine/types.ts';
+import { command, query, type Read, type Write } from './engine/types.ts';
 import { newBlob } from './entry-commands.ts';
 import { collectBlob } from './tidy.ts';
 
@@ -27,15 +27,26 @@ export type Uploaded =
 /** Keeps what a client brings. Past the limits the client has to use what is there first, or wait a day. */
 export const addUpload = command('add-jmap-upload', async (tx, input: NewUpload, stamp): Promise<Uploaded> => {
   const size = input.data?.byteLength ?? input.file?.size ?? 0;
-  const held = await tx.get<{ n: number; bytes: number }>(
-    'SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM jmap_upload WHERE account_id = ? AND expires_at > ?',
-    input.account,
-    stamp.now,
-  );
-  if ((held?.n ?? 0) >= MOST || (held?.bytes ?? 0) + size > MOST_BYTES) return { kind: 'too-many' };
+  if (!(await hasPlace(tx, input.account, size, stamp.now))) return { kind: 'too-many' };
   const upload = await keepUpload(tx, { ...input, blob: await addBlob(tx, newBlob(input)), size }, stamp.now);
   return { kind: 'uploaded', upload, size };
 });
+
+async function hasPlace(rx: Read, account: number, size: number, now: number): Promise<boolean> {
+  const held = await rx.get<{ n: number; bytes: number }>(
+    'SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM jmap_upload WHERE account_id = ? AND expires_at > ?',
+    account,
+    now,
+  );
+  return (held?.n ?? 0) < MOST && (held?.bytes ?? 0) + size <= MOST_BYTES;
+}
+
+/** Whether so many octets more may be kept; asked before they are written, and again as they are committed. */
+export const hasUploadRoom = query(
+  'has-upload-room',
+  (rx, input: { account: number; more: number; now: number }): Promise<boolean> =>
+    hasPlace(rx, input.account, input.more, input.now),
+);
 
 /** Names a blob that is there as an upload of the account. Answers the row. */
 export async function keepUpload(

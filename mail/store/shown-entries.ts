@@ -1,5 +1,5 @@
 import type { MessageIndex } from '../message/index-types.ts';
-import type { Read } from './engine/types.ts';
+import { query, type Read } from './engine/types.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
 
 /** One email in one mailbox, as JMAP shows it: without \Deleted, in a mailbox that is there. */
@@ -12,13 +12,30 @@ export interface ShownEntry {
 /** Where emails of an account are shown, mailbox by mailbox. Those of another account are not there. */
 export async function shownEntries(rx: Read, account: number, emails: readonly number[]): Promise<ShownEntry[]> {
   return rx.all<ShownEntry & Record<string, number>>(
-    `SELECT n.email_id AS email, n.mailbox_id AS mailbox, n.uid FROM entry n JOIN mailbox m ON m.id = n.mailbox_id
-     WHERE n.email_id IN (SELECT value FROM json_each(?)) AND n.flags & 16 = 0 AND m.account_id = ? AND m.gone_at IS NULL
-     ORDER BY n.mailbox_id`,
+    // Left to itself the planner begins with the mailboxes and looks at every message in them.
+    `SELECT n.email_id AS email, n.mailbox_id AS mailbox, n.uid FROM json_each(?) j
+     CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = j.value CROSS JOIN mailbox m ON m.id = n.mailbox_id
+     WHERE n.flags & 16 = 0 AND m.account_id = ? AND m.gone_at IS NULL ORDER BY n.mailbox_id`,
     JSON.stringify(emails),
     account,
   );
 }
+
+/** Where an email is shown, with its thread; none: nowhere in this account. */
+export const emailPlaces = query(
+  'email-places',
+  (
+    rx,
+    { account, email }: { account: number; email: number },
+  ): Promise<{ email: number; thread: number; mailbox: number }[]> =>
+    rx.all<{ email: number; thread: number; mailbox: number }>(
+      `SELECT e.id AS email, e.thread_id AS thread, n.mailbox_id AS mailbox FROM entry n
+       JOIN mailbox m ON m.id = n.mailbox_id JOIN email e ON e.id = n.email_id
+       WHERE n.email_id = ? AND n.flags & 16 = 0 AND m.account_id = ? AND m.gone_at IS NULL ORDER BY n.mailbox_id`,
+      email,
+      account,
+    ),
+);
 
 /** Those of the mailboxes that the account does not have. */
 export async function missingMailboxes(rx: Read, account: number, mailboxes: readonly number[]): Promise<number[]> {

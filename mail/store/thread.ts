@@ -20,7 +20,7 @@ export const threadEmails = query(
   ): Promise<{ state: number; threads: Map<number, number[]> }> => {
     const rows = await rx.all<{ id: number; thread: number }>(
       `SELECT e.id, e.thread_id AS thread FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value
-       WHERE e.account_id = ? AND ${IS_SHOWN} ORDER BY e.received_at, e.id`,
+       WHERE +e.account_id = ? AND ${IS_SHOWN} ORDER BY e.received_at, e.id`,
       JSON.stringify(threads),
       account,
     );
@@ -116,7 +116,7 @@ function fateOfHidden(one: EmailChange, since: Since): 'destroyed' | undefined {
 async function membersOf(rx: Read, account: number, threads: readonly number[]): Promise<Map<number, EmailChange[]>> {
   const rows = await rx.all<Parameters<typeof toChange>[0]>(
     `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_SHOWN} AS shown, e.shown_modseq AS noted
-     FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value WHERE e.account_id = ?`,
+     FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value WHERE +e.account_id = ?`,
     JSON.stringify([...new Set(threads)]),
     account,
   );

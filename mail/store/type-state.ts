@@ -82,7 +82,7 @@ const EMAIL_SQL = `SELECT max(modseq) AS modseq FROM (SELECT max(modseq) AS mods
 const MAILBOX_SQL = 'SELECT max(max(modseq, counts_modseq)) AS modseq FROM mailbox WHERE account_id = ?1';
 
 // RFC 8621 1.5: moves when a message is added and at nothing else. Ids of an account lie together and grow.
-const DELIVERY_SQL = `SELECT created_modseq AS modseq FROM email WHERE id > ? * 4294967296 AND id < (? + 1) * 4294967296
+const DELIVERY_SQL = `SELECT created_modseq AS modseq FROM email WHERE id > ?1 * 4294967296 AND id < (?1 + 1) * 4294967296
   ORDER BY id DESC LIMIT 1`;
 
 // What is used changes with the messages; a limit that an owner changes is seen at the next of these.

@@ -8,7 +8,7 @@ import { runRequest } from '../../mail/jmap/run.ts';
 import type { World } from '../operations/world.ts';
 import { problem, refuseRequest } from './answers.ts';
 import type { AtOnce } from './at-once.ts';
-import { readBody } from './body.ts';
+import { isCutOff, readBody, SILENCE_MS } from './body.ts';
 import { withCaller } from './with-caller.ts';
 
 export interface ApiDesk {
@@ -29,22 +29,29 @@ export function apiRoute({ world, desk, atOnce, known }: ApiDesk, app: FastifyIn
       return refuseRequest(reply, new RequestError('notJSON', 'Send JSON: Content-Type: application/json.'));
     }
     if ((error.statusCode ?? 500) < 500) return problem(reply, error.statusCode ?? 400, error.message);
+    if (isCutOff(error)) return problem(reply, 400, 'The body ended early.');
     throw error;
   });
   app.post(
     '/jmap/api',
     { bodyLimit: Number.MAX_SAFE_INTEGER },
     withCaller(world, async ({ session }, request, reply) => {
-      using place = atOnce.enter(session.credential);
+      const place = atOnce.enter(session.credential);
       if (place === undefined) {
         const most = `At most ${desk.limits.maxConcurrentRequests} requests at once: wait for one to end.`;
         throw new RequestError('limit', most, 'maxConcurrentRequests');
       }
+      // Until the answer has left: who asks for much and reads nothing fills the memory with it.
+      reply.raw.once('close', () => place[Symbol.dispose]());
+      const { socket } = request.raw;
       const most = desk.limits.maxSizeRequest;
+      socket.setTimeout(SILENCE_MS);
       const body = await readBody((request.body ?? request.raw) as Readable, most);
       if (body === undefined)
         throw new RequestError('limit', `A request has at most ${most} octets.`, 'maxSizeRequest');
+      socket.setTimeout(0);
       const answer = await runRequest(desk, session, readRequest(readJson(body), known, desk.limits));
+      socket.setTimeout(SILENCE_MS);
       return reply.type('application/json').send(JSON.stringify(answer));
     }),
   );

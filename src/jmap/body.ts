@@ -6,6 +6,17 @@ import type { Readable } from 'node:stream';
  */
 const MOST_DRAINED = 100_000_000;
 
+/**
+ * A connection on which nothing moves for so long while a body is sent or read is closed: the timeout of the socket,
+ * which HTTP itself sets again with the next request.
+ */
+export const SILENCE_MS = 30_000;
+
+/** The client went away in the middle of its body: no fault of ours, and nobody reads the answer. */
+export function isCutOff(error: Error & { code?: string }): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
+
 /** The whole body; undefined when it is larger than `most` octets. */
 export async function readBody(body: Readable, most: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];

@@ -2,9 +2,12 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openBlob } from '../../mail/jmap/blobs.ts';
 import { blobRef } from '../../mail/jmap/ids.ts';
+import { mediaType } from '../../mail/jmap/media-type.ts';
 import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
 import type { World } from '../operations/world.ts';
 import { problem } from './answers.ts';
+import type { AtOnce } from './at-once.ts';
+import { SILENCE_MS } from './body.ts';
 import { readRange } from './range.ts';
 import { withCaller } from './with-caller.ts';
 
@@ -16,11 +19,21 @@ const HEADERS = {
   'accept-ranges': 'bytes',
 } as const;
 
+/** Of one credential: each has a piece of its blob in memory. */
+export const MOST_DOWNLOADS = 32;
+
 /** `GET /jmap/download/{accountId}/{blobId}/{name}?accept={type}`. RFC 8620 6.2. */
-export function downloadRoutes(world: World, desk: JmapDesk, app: FastifyInstance): void {
+export function downloadRoutes(world: World, desk: JmapDesk, atOnce: AtOnce, app: FastifyInstance): void {
   app.get(
-    '/jmap/download/:accountId/:blobId/:name',
-    withCaller(world, ({ session }, request, reply) => download(desk, session, request, reply)),
+    // Names are longer than parameters of a route may be.
+    '/jmap/download/:accountId/:blobId/*',
+    withCaller(world, async ({ session }, request, reply) => {
+      const place = atOnce.enter(session.credential);
+      if (place === undefined) return problem(reply, 429, `At most ${MOST_DOWNLOADS} downloads at once.`);
+      reply.raw.once('close', () => place[Symbol.dispose]());
+      request.raw.socket.setTimeout(SILENCE_MS);
+      return download(desk, session, request, reply);
+    }),
   );
 }
 
@@ -30,7 +43,7 @@ async function download(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { accountId, blobId, name } = request.params as Record<'accountId' | 'blobId' | 'name', string>;
+  const { accountId, blobId, '*': name } = request.params as Record<'accountId' | 'blobId' | '*', string>;
   const account = session.accounts.get(accountId)?.account;
   const ref = account === undefined ? undefined : blobRef(account, blobId);
   const blob = account === undefined || ref === undefined ? undefined : await openBlob(desk, account, ref);
@@ -46,7 +59,8 @@ async function download(
   }
   const { start, end } = range ?? { start: 0, end: blob.size };
   void reply.header('content-length', end - start);
-  return reply.send(Readable.from(blob.stream(start, end)));
+  // Of HEAD the framework would read the stream to its end and throw it away.
+  return reply.send(Readable.from(request.method === 'HEAD' ? [] : blob.stream(start, end)));
 }
 
 /** RFC 6266 4 with RFC 8187: a plain name for old programs, the real one for others. */
@@ -59,10 +73,7 @@ function attachment(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${real}`;
 }
 
-/** What the client asks for, else what is known. Header injection ends at the first odd character. */
+/** What the client asks for, else what is known. */
 function contentType(asked: unknown, known: string): string {
-  const type = typeof asked === 'string' && asked !== '' ? asked : known;
-  return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;[\x20-\x7e]{0,200})?$/.test(type)
-    ? type
-    : 'application/octet-stream';
+  return mediaType(typeof asked === 'string' && asked !== '' ? asked : known) ?? 'application/octet-stream';
 }

@@ -27,6 +27,7 @@ interface Asked {
 export function eventSourceRoute(world: World, watch: StateWatch, crowd: Crowd, app: FastifyInstance): void {
   app.get(
     '/jmap/eventsource',
+    { exposeHeadRoute: false },
     withCaller(world, async (caller, request, reply) => {
       const asked = readQuery(request.query as Record<string, unknown>);
       if (typeof asked === 'string') return problem(reply, 400, asked);
@@ -35,6 +36,8 @@ export function eventSourceRoute(world: World, watch: StateWatch, crowd: Crowd, 
         ...CORS,
         'content-type': 'text/event-stream',
         'cache-control': 'no-store',
+        // A stream that ends takes its connection along.
+        connection: 'close',
         'x-accel-buffering': 'no',
       });
       reply.raw.write(': Mailstead\n\n');
@@ -85,8 +88,15 @@ class EventStream {
     });
     this.#ends.push(crowd.enter(this.#caller.session.credential, end), this.#beat());
     this.#ends.push(whenOut(this.#world, this.#request, this.#caller, end));
+    await this.#begin().catch((error: unknown) => {
+      this.#world.log.error({ err: error }, 'an event source could not begin');
+      this.#reply.raw.destroy();
+    });
+  }
+
+  async #begin(): Promise<void> {
     const { types } = this.#asked;
-    const stop = await this.#watch.add({ accounts: this.#accounts, types, tell: (change) => void this.#tell(change) });
+    const stop = await this.#watch.add({ accounts: this.#accounts, types, tell: (change) => this.#tellSoon(change) });
     if (this.#reply.raw.closed) stop();
     else this.#ends.push(stop);
     await this.#catchUp();
@@ -99,6 +109,14 @@ class EventStream {
     if (since === undefined) return;
     const change = changedSince(await this.#watch.states(this.#accounts), since, this.#asked.types);
     if (change !== undefined) await this.#tell(change);
+  }
+
+  /** A client that was not told comes back with the position that it has. */
+  #tellSoon(change: StateChange): void {
+    this.#tell(change).catch((error: unknown) => {
+      this.#world.log.error({ err: error }, 'a change could not be told to an event source');
+      this.#reply.raw.destroy();
+    });
   }
 
   async #tell(change: StateChange): Promise<void> {

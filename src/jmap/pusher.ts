@@ -13,6 +13,7 @@ import {
 } from '../../mail/store/push-subscription.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
+import { RateLimit } from '../http/rate.ts';
 import type { Poster } from '../webhooks/post.ts';
 import { namedTypes } from './push-types.ts';
 import type { Vapid } from './vapid.ts';
@@ -20,6 +21,8 @@ import type { Vapid } from './vapid.ts';
 /** Tries of one push. What changes meanwhile goes with it; a device that was off asks for itself when it is on. */
 const WAITS_MS = [1_000, 10_000, 60_000, 300_000];
 const PATIENCE_MS = 10_000;
+/** Subscriptions that one credential makes: each has us post to where it says. RFC 8620 8.7. */
+const ASKED_A_MINUTE = 20;
 /** A push that the service cannot bring within a day is of no use. RFC 8030 5.2. */
 const TTL_S = 86_400;
 
@@ -52,6 +55,7 @@ interface Device {
 export class Pusher implements PushDesk, Disposable {
   readonly #options: PusherOptions;
   readonly #devices = new Map<number, Device>();
+  readonly #asked = new RateLimit(ASKED_A_MINUTE);
   readonly #closing = new AbortController();
 
   constructor(options: PusherOptions) {
@@ -70,6 +74,14 @@ export class Pusher implements PushDesk, Disposable {
   async judge(url: string): Promise<string | undefined> {
     const judged = await this.#options.judge(url);
     return 'problem' in judged ? judged.problem : undefined;
+  }
+
+  mayAsk(credential: string): boolean {
+    return this.#asked.take(credential, this.#options.clock()) === 0;
+  }
+
+  created(subscription: number): void {
+    this.#quietly(this.#verify(subscription), subscription);
   }
 
   changed(subscription: number): void {
@@ -92,13 +104,14 @@ export class Pusher implements PushDesk, Disposable {
     this.#forget(id);
     const { store, clock } = this.#options;
     const found = await store.read(pushSubscription, { id, now: clock() });
-    if (found === undefined) return;
-    if (found.verified) await this.#watch(found);
-    else await this.#verify(found);
+    if (found?.verified === true) await this.#watch(found);
   }
 
   /** RFC 8620 7.2.2: nothing else is told until the client has shown that it reads what comes here. */
-  async #verify(one: PushSubscription): Promise<void> {
+  async #verify(id: number): Promise<void> {
+    const { store, clock } = this.#options;
+    const one = await store.read(pushSubscription, { id, now: clock() });
+    if (one === undefined) return;
     const message = {
       '@type': 'PushVerification',
       pushSubscriptionId: jmapId('pushSubscription', one.id),

@@ -11,7 +11,7 @@ import { AtOnce } from './at-once.ts';
 import { apiRoute } from './api.ts';
 import { Crowd } from './crowd.ts';
 import { jmapDesk } from './desk.ts';
-import { downloadRoutes } from './download.ts';
+import { downloadRoutes, MOST_DOWNLOADS } from './download.ts';
 import { eventSourceRoute } from './event-source.ts';
 import { Pusher } from './pusher.ts';
 import { uploadRoutes } from './upload.ts';
@@ -21,6 +21,8 @@ import { withCaller } from './with-caller.ts';
 
 /** Connections that wait for changes, of one credential. */
 const MOST_OPEN = 100;
+/** Each may have a request of the largest size half sent. */
+const MOST_SOCKETS = 16;
 
 /** The JMAP door. RFC 8620. */
 export function jmapRoutes(world: World): (app: FastifyInstance) => void {
@@ -34,9 +36,12 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     desk,
     known,
     watch,
-    crowd: new Crowd(MOST_OPEN),
+    crowd: new Crowd(MOST_SOCKETS),
     atOnce: new AtOnce(desk.limits.maxConcurrentRequests),
   };
+  const uploads = new AtOnce(desk.limits.maxConcurrentUpload);
+  const downloads = new AtOnce(MOST_DOWNLOADS);
+  const crowd = new Crowd(MOST_OPEN);
   return (app) => {
     app.addHook('onSend', async (_request, reply) => {
       void reply.headers(CORS);
@@ -50,10 +55,10 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     const session = withCaller(world, (caller, request, reply) => sendSession(desk, caller.session, request, reply));
     app.get('/.well-known/jmap', session);
     app.get('/jmap/session', session);
-    eventSourceRoute(world, shared.watch, shared.crowd, app);
+    eventSourceRoute(world, shared.watch, crowd, app);
     void app.register(async (inner) => apiRoute(shared, inner));
-    void app.register(async (inner) => uploadRoutes(world, desk, inner));
-    void app.register(async (inner) => downloadRoutes(world, desk, inner));
+    void app.register(async (inner) => uploadRoutes(world, desk, uploads, inner));
+    void app.register(async (inner) => downloadRoutes(world, desk, downloads, inner));
     webSocketRoute(shared, app);
   };
 }

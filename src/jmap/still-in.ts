@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { sessionState } from '../../mail/jmap/session.ts';
 import type { World } from '../operations/world.ts';
 import { authenticateJmap, type JmapAuthenticated } from './authenticate.ts';
 
@@ -7,18 +8,19 @@ const LOOK_MS = 60_000;
 
 /**
  * Calls back once when the credential of an open connection holds no more: at once for a password that is rotated or
- * revoked, within a minute for a token. The answer stops watching.
+ * revoked, within a minute for a token, also when that opens other accounts by then. The answer stops watching.
  */
 export function whenOut(
   world: World,
   request: FastifyRequest,
-  { login }: Extract<JmapAuthenticated, { kind: 'in' }>,
+  { login, session }: Extract<JmapAuthenticated, { kind: 'in' }>,
   end: () => void,
 ): () => void {
   if (login !== undefined) return world.logins.onRevoked(login, end);
+  const state = sessionState(session);
   const timer = setInterval(() => {
     authenticateJmap(world, request).then(
-      ({ kind }) => kind === 'refused' && end(),
+      (now) => (now.kind === 'refused' || sessionState(now.session) !== state) && end(),
       // The store cannot be asked now: it says so where it matters.
       () => undefined,
     );

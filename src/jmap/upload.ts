@@ -3,25 +3,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../../mail/jmap/errors.ts';
 import { blobId } from '../../mail/jmap/ids.ts';
 import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
+import { mediaType } from '../../mail/jmap/media-type.ts';
 import { keepBlob } from '../../mail/jmap/uploads.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
 import type { World } from '../operations/world.ts';
 import { problem, refuseRequest } from './answers.ts';
-import { AtOnce } from './at-once.ts';
-import { upTo } from './body.ts';
+import type { AtOnce } from './at-once.ts';
+import { isCutOff, SILENCE_MS, upTo } from './body.ts';
 import { withCaller } from './with-caller.ts';
 
-/** A client that says nothing for so long is gone. */
-const PATIENCE_MS = 30_000;
-
 /** `POST /jmap/upload/{accountId}`: the octets as they come. RFC 8620 6.1. */
-export function uploadRoutes(world: World, desk: JmapDesk, app: FastifyInstance): void {
-  const atOnce = new AtOnce(desk.limits.maxConcurrentUpload);
+export function uploadRoutes(world: World, desk: JmapDesk, atOnce: AtOnce, app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     if (error instanceof RequestError) return refuseRequest(reply, error);
     if (error instanceof StoreBusy) return problem(reply, 503, `Nothing was kept: ${error.message}. Try again later.`);
+    if (isCutOff(error)) return problem(reply, 400, 'The body ended early.');
     throw error;
   });
   app.post(
@@ -47,7 +45,7 @@ async function upload(
   if (place === undefined) {
     throw new RequestError('limit', `At most ${maxConcurrentUpload} uploads at once.`, 'maxConcurrentUpload');
   }
-  const type = mediaType(request.headers['content-type']);
+  const type = mediaType((request.headers['content-type'] ?? '').trim()) ?? 'application/octet-stream';
   const body = (request.body ?? request.raw) as Readable;
   const kept = await keepBlob(
     desk,
@@ -69,18 +67,12 @@ async function upload(
 
 /** Ends the upload of who falls silent. */
 async function* patient(body: Readable, { raw }: FastifyRequest): AsyncIterable<Buffer> {
-  raw.socket.setTimeout(PATIENCE_MS, () => raw.socket.destroy());
+  raw.socket.setTimeout(SILENCE_MS);
   try {
     for await (const piece of body) yield piece as Buffer;
   } finally {
     raw.socket.setTimeout(0);
   }
-}
-
-/** As the client says, and never sniffed; what is no media type is octets. RFC 6838 4.2. */
-function mediaType(header: string | undefined): string {
-  const type = (header ?? '').trim().slice(0, 200);
-  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(type) ? type : 'application/octet-stream';
 }
 
 function tooLarge({ limits }: JmapDesk): RequestError {

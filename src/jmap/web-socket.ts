@@ -19,6 +19,8 @@ import { whenOut } from './still-in.ts';
 import { type In, withCaller } from './with-caller.ts';
 
 const PING_MS = 60_000;
+/** For a client to answer a close, when the process stops. */
+const GOODBYE_MS = 1_000;
 /** A client that reads nothing while so much waits for it is cut off. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 /** Messages that one client may have sent before the first is answered. */
@@ -41,10 +43,16 @@ export function webSocketRoute(shared: SocketDesk, app: FastifyInstance): void {
     noServer: true,
     maxPayload: shared.desk.limits.maxSizeRequest,
     handleProtocols: () => 'jmap',
+    autoPong: false,
   });
   const upgrades = routeUpgrades(app);
-  app.addHook('onClose', async () => {
-    for (const socket of sockets.clients) socket.close(1001, 'the server stops');
+  // The server waits for their connections before its own onClose.
+  app.addHook('preClose', async () => {
+    for (const socket of sockets.clients) {
+      socket.close(1001, 'the server stops');
+      // One that does not hear it must not hold up the stop.
+      setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
+    }
   });
   app.get(
     '/jmap/ws',
@@ -75,10 +83,15 @@ interface Upgrade {
 /** Sends upgrade requests through the routes like all others, so that one place knows who asks. */
 function routeUpgrades(app: FastifyInstance): WeakMap<IncomingMessage, Upgrade> {
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+  // To all others, such as those who offer h2c with a POST, the answer is plain HTTP: an upgrade has no body.
+  const shouldUpgradeCallback = ({ method, url = '' }: IncomingMessage): boolean =>
+    method === 'GET' && url.split('?', 1)[0] === '/jmap/ws';
+  Object.assign(app.server, { shouldUpgradeCallback });
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const response = new ServerResponse(request);
     const drop = (): void => void socket.destroy();
-    const end = (): void => void socket.end();
+    // Who was refused and never closes its side would keep the socket: no timeout of HTTP sees it any more.
+    const end = (): void => request.socket.destroySoon();
     socket.on('error', drop);
     response.on('finish', end);
     response.assignSocket(request.socket);
@@ -121,6 +134,8 @@ class JmapSocket {
       socket.close(1008, 'the credential holds no more'),
     );
     const timer = setInterval(() => this.#ping(), PING_MS).unref();
+    // Who pings and reads nothing would have pongs heap up.
+    socket.on('ping', (data) => socket.bufferedAmount === 0 && socket.pong(data));
     socket.on('pong', () => {
       this.#alive = true;
     });
@@ -195,11 +210,12 @@ class JmapSocket {
   async #enablePush({ dataTypes, pushState }: Record<string, unknown>): Promise<void> {
     const named = Array.isArray(dataTypes) ? dataTypes.filter((one): one is string => typeof one === 'string') : null;
     const types = named === null ? null : namedTypes(named);
-    this.#stopPush?.();
     const { watch } = this.#shared;
-    const stop = await watch.add({ accounts: this.#accounts, types, tell: (change) => void this.#tell(change) });
+    const stop = await watch.add({ accounts: this.#accounts, types, tell: (change) => this.#tellSoon(change) });
+    // Another one may have been faster.
+    this.#stopPush?.();
+    this.#stopPush = stop;
     if (this.#socket.readyState !== this.#socket.OPEN) stop();
-    else this.#stopPush = stop;
     await this.#catchUp(typeof pushState === 'string' ? readPosition(pushState) : undefined, types);
   }
 
@@ -207,6 +223,13 @@ class JmapSocket {
     if (since === undefined) return;
     const change = changedSince(await this.#shared.watch.states(this.#accounts), since, types);
     if (change !== undefined) await this.#tell(change);
+  }
+
+  #tellSoon(change: StateChange): void {
+    this.#tell(change).catch((error: unknown) => {
+      this.#shared.desk.log.error({ err: error }, 'a change could not be told over a socket');
+      this.#socket.terminate();
+    });
   }
 
   async #tell(change: StateChange): Promise<void> {

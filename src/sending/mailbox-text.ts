@@ -1,5 +1,6 @@
 import { type Address, parseAddress } from '../../mail/message/address.ts';
 import { type NamedAddress, oneLine } from '../../mail/message/compose.ts';
+import { decodeWords } from '../../mail/message/encoded-word.ts';
 
 /**
  * Reads `local@domain` or `Name <local@domain>`; the name may stand in quotes. What has to be guessed is nothing:
@@ -30,6 +31,11 @@ function plainAddress(text: string): Address | undefined {
 function nameOf(shown: string): string | undefined {
   const quoted = /^"((?:[^"\\]|\\.)*)"$/u.exec(shown);
   const name = oneLine(quoted === null ? shown : (quoted[1] ?? '').replace(/\\(.)/gu, '$1'));
-  if (/[<>]/.test(name)) return undefined;
+  if (/[<>]/.test(name) || hidesAddress(name)) return undefined;
   return quoted === null && /[",;:]/.test(name) ? undefined : name;
+}
+
+/** An address in encoded-words, which one reader shows as it stands and another decodes. */
+function hidesAddress(name: string): boolean {
+  return name.includes('=?') && decodeWords(name).includes('@');
 }

@@ -167,6 +167,9 @@ test.each([
   ['no device', { deviceClientId: '' }, 'deviceClientId'],
   ['an unknown property', { more: 1 }, 'more'],
   ['types that are no list', { types: 'Email' }, 'types'],
+  ['more types than there are', { types: Array(101).fill('Email') }, 'types'],
+  ['a long URL', { url: `https://push.test/${'x'.repeat(2000)}` }, 'url'],
+  ['keys with junk in them', { keys: { p256dh: '.'.repeat(101), auth: 'AAAA' } }, 'keys'],
 ])('%s is refused', async (_what, change, property) => {
   const { notCreated } = await call('PushSubscription/set', { create: { k: { ...wanted(), ...change } } });
   expect(notCreated).toEqual({ k: expect.objectContaining({ type: 'invalidProperties', properties: [property] }) });
@@ -205,4 +208,24 @@ test('a push service that is down is asked again, with what changed meanwhile in
   phone.status = 201;
   const told = await phone.next();
   expect(told).toHaveProperty(['changed', world.accountId, 'Email']);
+});
+
+test('what waits for its proof is asked once, whatever is changed of it', async () => {
+  const { created } = await call('PushSubscription/set', { create: { k: wanted() } });
+  const { id } = (created as { k: { id: string } }).k;
+  await phone.next();
+  for (let i = 0; i < 3; i++) await call('PushSubscription/set', { update: { [id]: { types: null } } });
+  await subscribe();
+  expect(phone.postings).toEqual([]);
+});
+
+test('who makes one subscription after the other has not all of their addresses asked', async () => {
+  const create = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, wanted()]));
+  const { created, notCreated } = await call('PushSubscription/set', { create });
+  expect(Object.keys(created as object)).toHaveLength(20);
+  expect(notCreated).toHaveProperty(['k49', 'type'], 'rateLimit');
+  await call('PushSubscription/set', { destroy: Object.values(created as object).map(({ id }: { id: string }) => id) });
+  expect((await call('PushSubscription/set', { create: { k: wanted() } }))['created']).toBeNull();
+  world.box.clock.now += 60_000;
+  expect((await call('PushSubscription/set', { create: { k: wanted() } }))['notCreated']).toBeNull();
 });

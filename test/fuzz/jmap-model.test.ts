@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runModel } from '../support/jmap-model.ts';
 
-const STEPS = Number(process.env['MODEL_STEPS'] ?? 100_000);
+const STEPS = Number(process.env['MODEL_STEPS'] ?? 20_000);
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);
 /** Then another account begins. */
 const STEPS_A_SEED = 2_000;

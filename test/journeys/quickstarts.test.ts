@@ -104,3 +104,17 @@ test.skipIf(!TOOLS)('the page on sending, webhooks and forwards', { timeout: 120
   expect(said('set_email_inbound_webhook')).toMatch(/"signingSecret":"whsec_[^]*"consecutiveFailures":0/);
   expect(said('set_email_forwarder')).toMatch(/"mode":"local_and_relay"[^]*"mode":"forward_only"/);
 });
+
+test.skipIf(!TOOLS)('the page on JMAP', { timeout: 120_000 }, async () => {
+  await using box = await startBox();
+  const start = commandsOf('quickstart-agent.md');
+  const before = start.slice(0, start.findIndex((block) => block.includes('reveal_email_credentials')) + 1);
+  const printed = await follow('jmap.md', box, before);
+  const said = (text: string): string => blockWith(commandsOf('jmap.md'), printed, text);
+  expect(said('.well-known/jmap')).toContain('"username":"hello@agent.test"');
+  expect(said('onSuccessUpdateEmail')).toMatch(/"EmailSubmission\/set",\{[^]*"undoStatus":"[^]*"updated":\{"m/);
+  expect(said('onSuccessUpdateEmail')).toMatch(
+    /"Email\/get",\{[^]*"preview":"Here are the quinces\."[^]*"subject":"By JMAP"/,
+  );
+  expect(said('eventsource')).toMatch(/"updated":\{"m[^]*event: state\n(?:id: .*\n)?data: \{"@type":"StateChange"/);
+});

@@ -53,6 +53,8 @@ export function testDesk(store: MailStore, clock: () => number, limits: Partial<
       secrets: new SecretBox(Buffer.alloc(32, 5)),
       publicKey: 'none',
       judge: () => Promise.resolve(undefined),
+      mayAsk: () => true,
+      created: () => undefined,
       changed: () => undefined,
     },
     log: quiet,

@@ -7,7 +7,7 @@ import {
   removePushSubscription,
   updatePushSubscription,
 } from '../../store/push-subscription.ts';
-import { list, nullable, object, text, utcDate } from '../arguments.ts';
+import { list, nullable, object, type Reader, text, utcDate, wrong } from '../arguments.ts';
 import { MethodError } from '../errors.ts';
 import { jmapId, jmapRow } from '../ids.ts';
 import type { Call } from '../method.ts';
@@ -22,14 +22,31 @@ export const ENDPOINT_PURPOSE = 'push endpoint';
 /** RFC 8620 7.2: a client renews; one that is gone is not told for ever. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 const LONGEST_TEXT = 2_000;
+/** A key is 87 letters of base64url. */
+const LONGEST_KEY = 100;
+const MOST_TYPES = 100;
+
+const short =
+  (most: number): Reader<string> =>
+  (value, path) => {
+    const given = text(value, path);
+    if (given.length > most) throw wrong(path, `must have at most ${most} letters`);
+    return given;
+  };
+
+const types: Reader<string[] | null> = (value, path) => {
+  const given = nullable(list(short(LONGEST_KEY)))(value, path);
+  if (given !== null && given.length > MOST_TYPES) throw wrong(path, `must name at most ${MOST_TYPES} types`);
+  return given;
+};
 
 const CREATED = object({
-  deviceClientId: text,
-  url: text,
-  keys: nullable(object({ p256dh: text, auth: text })),
+  deviceClientId: short(LONGEST_TEXT),
+  url: short(LONGEST_TEXT),
+  keys: nullable(object({ p256dh: short(LONGEST_KEY), auth: short(LONGEST_KEY) })),
   verificationCode: nullable(text),
   expires: nullable(utcDate),
-  types: nullable(list(text)),
+  types,
 });
 
 const UPDATED = object({
@@ -37,7 +54,7 @@ const UPDATED = object({
   deviceClientId: text,
   verificationCode: nullable(text),
   expires: nullable(utcDate),
-  types: nullable(list(text)),
+  types,
 });
 
 /** How subscriptions of this session's credential are made, changed and removed. */
@@ -59,9 +76,12 @@ async function create(
   const { deviceClientId: device, url, keys, verificationCode, expires, types } = read.value;
   if (verificationCode !== null)
     return invalid('verificationCode', 'comes with the first push and is set by an update');
-  if (device === '' || device.length > LONGEST_TEXT) return invalid('deviceClientId', 'is empty or too long');
+  if (device === '') return invalid('deviceClientId', 'is empty');
   if (keys !== null && readPushKeys(keys.p256dh, keys.auth) === undefined) {
     return invalid('keys', 'are no P-256 point and 16 octets, each in base64url');
+  }
+  if (!desk.push.mayAsk(session.credential)) {
+    return refused('rateLimit', 'Too many subscriptions were made in the last minute: wait for one.');
   }
   const problem = url.startsWith('https://') ? await desk.push.judge(url) : 'the URL must begin with https://';
   if (problem !== undefined) return invalid('url', `cannot be used: ${problem}`);
@@ -81,7 +101,7 @@ async function create(
   });
   if (added === 'too-many')
     return refused('overQuota', 'There are 100 subscriptions: destroy some that no device uses.');
-  desk.push.changed(added.id);
+  desk.push.created(added.id);
   return done({ id: jmapId('pushSubscription', added.id), expires: utc(expiresAt) });
 }
 
@@ -139,7 +159,8 @@ function readOr<T>(read: () => T): { value: T } | { refusal: Outcome<never> } {
     return { value: read() };
   } catch (error) {
     if (!(error instanceof MethodError)) throw error;
-    const properties = error.more['arguments'] as string[] | undefined;
+    const paths = error.more['arguments'] as string[] | undefined;
+    const properties = paths?.map((path) => path.split('/')[0] ?? path);
     return { refusal: refused('invalidProperties', error.message, properties && { properties }) };
   }
 }

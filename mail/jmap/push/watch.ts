@@ -44,10 +44,16 @@ export class StateWatch implements Disposable {
       else this.#watched.set(account, { watchers: new Set([watcher]), told: undefined });
     }
     // Before the caller goes on: what changes after this is told.
-    await Promise.all(accounts.map((account) => this.#begin(account)));
-    return () => {
+    const stop = (): void => {
       for (const account of accounts) this.#remove(account, watcher);
     };
+    try {
+      await Promise.all(accounts.map((account) => this.#begin(account)));
+      return stop;
+    } catch (error) {
+      stop();
+      throw error;
+    }
   }
 
   /** The states of these accounts now, by the ids that the client knows. */

@@ -63,7 +63,7 @@ async function parse(
   budget: ReadBudget,
 ): Promise<Record<string, unknown> | 'notParsable' | 'notFound'> {
   const ref = blobRef(account, id);
-  const blob = ref && (await openBlob(call.desk, account, ref));
+  const blob = ref && (await openBlob(call.desk, account, ref, budget));
   if (ref === undefined || blob === undefined) return 'notFound';
   const source = await parsedSource(call, account, ref, blob, budget);
   if (source === undefined) return 'notParsable';

@@ -1,9 +1,10 @@
 import { access } from '../../access.ts';
-import { bool, mapOf, nullable, object, optional, plainObject, type Reader, text } from '../../arguments.ts';
+import { bool, mapOf, nullable, object, optional, plainObject, text } from '../../arguments.ts';
 import { MAIL } from '../../capabilities.ts';
 import { EmailCopies } from '../../compose/copy-email.ts';
 import { MethodError } from '../../errors.ts';
-import type { Access, Call, Method } from '../../method.ts';
+import { fromAccess } from '../../from-access.ts';
+import type { Method } from '../../method.ts';
 import { refusable } from '../../set-refusal.ts';
 import { checkCount, createEach } from '../../standard-set.ts';
 
@@ -40,15 +41,3 @@ export const emailCopy: Method = {
     return { fromAccountId: args['fromAccountId'], accountId: args['accountId'], ...copies.states, ...created };
   },
 };
-
-function fromAccess(call: Call): Reader<Access> {
-  const reader = access(call);
-  return (value, path) => {
-    try {
-      return reader(value, path);
-    } catch (error) {
-      if (!(error instanceof MethodError) || error.type !== 'accountNotFound') throw error;
-      throw new MethodError('fromAccountNotFound', error.message);
-    }
-  };
-}

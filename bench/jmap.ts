@@ -1,0 +1,234 @@
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { accountId, jmapId } from '../mail/jmap/ids.ts';
+import { quiet } from '../mail/log.ts';
+import { MailStore } from '../mail/store/store.ts';
+import { mailboxToken } from '../src/accounts/mailbox-token.ts';
+import { askServer } from '../src/control/client.ts';
+import { bigAccount, wordOf } from './lib/big-account.ts';
+import { at, JmapWire, timed } from './lib/jmap-load.ts';
+import { JmapStream } from './lib/jmap-streams.ts';
+import { startMailstead } from './lib/mailstead.ts';
+import { message } from './lib/messages.ts';
+import { cpuMs, memoryKib } from './lib/process.ts';
+import { Wire } from './lib/wire.ts';
+
+/**
+ * The JMAP door over HTTP: what clients ask of an account of 200,000 messages with its full text built, 200 clients that
+ * poll, and 1,000 that wait to be told. `npm run bench:jmap [messages] [seconds]`.
+ */
+const MESSAGES = Number(process.argv[2] ?? 200_000);
+const SECONDS = Number(process.argv[3] ?? 10);
+const ACCOUNTS = 50;
+const CLIENTS = 200;
+const STREAMS = 1_000;
+const FIRST = 100;
+const LISTED = [
+  'threadId',
+  'mailboxIds',
+  'keywords',
+  'from',
+  'subject',
+  'receivedAt',
+  'size',
+  'preview',
+  'hasAttachment',
+];
+
+const filled = await startMailstead(ACCOUNTS);
+const { dataDir } = filled;
+try {
+  process.kill(filled.roots[0] ?? 0, 'SIGTERM');
+  await sleep(3_000);
+  const big = await fill();
+  for (const part of [answers, polling, streams]) {
+    // Each in a process of its own: memory that an earlier load left free would hide what the next one takes.
+    const box = await startMailstead(ACCOUNTS, {}, undefined, dataDir);
+    try {
+      await part(box, big);
+    } finally {
+      await box.stop();
+    }
+  }
+} finally {
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+type Subject = Awaited<ReturnType<typeof startMailstead>>;
+type Big = Awaited<ReturnType<typeof bigAccount>>;
+
+async function fill(): Promise<Big> {
+  const store = await MailStore.open({
+    dataDir,
+    engine: new URL('../src/store-thread.ts', import.meta.url),
+    keepFree: 0,
+    clock: Date.now,
+    log: quiet,
+    meter: quiet,
+    fatal: (error) => {
+      throw error;
+    },
+  });
+  const progress = (done: number): void => void process.stderr.write(`${done} messages\n`);
+  const big = await bigAccount(store, { messages: MESSAGES, progress });
+  await store[Symbol.asyncDispose]();
+  return big;
+}
+
+/** What one client waits for, one request after the other. */
+async function answers(box: Subject, big: Big): Promise<void> {
+  const made = await askServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage', 'send'] });
+  if (made.kind !== 'done') throw new Error(made.message);
+  const wire = await JmapWire.open(box.ports['http'] ?? 0, (made.result as { secret: string }).secret);
+  const id = accountId(big.account);
+  const inMailbox = jmapId('mailbox', big.inbox);
+  const sort = [{ property: 'receivedAt', isAscending: false }];
+  const list = (query: object): (() => Promise<unknown>) => {
+    const text = JmapWire.text(
+      ['Email/query', { accountId: id, limit: 50, sort, ...query }, 'q'],
+      [
+        'Email/get',
+        { accountId: id, '#ids': { resultOf: 'q', name: 'Email/query', path: '/ids' }, properties: LISTED },
+        'g',
+      ],
+    );
+    return () => wire.ask(text);
+  };
+  const alone = ['Email/query', { accountId: id, limit: 50, sort, filter: { inMailbox } }, 'q'] as const;
+  const { q } = await wire.call(alone);
+  const got = JmapWire.text(['Email/get', { accountId: id, ids: q?.['ids'], properties: LISTED }, 'g']);
+  await indexed(wire, id);
+  const search = (text: string): (() => Promise<unknown>) => {
+    const asked = JmapWire.text(['Email/query', { accountId: id, limit: 50, filter: { text } }, 'q']);
+    return () => wire.ask(asked);
+  };
+  for (const [name, ask] of [
+    ['Email/query of 50', () => wire.ask(JmapWire.text(alone))],
+    ['Email/get of 50', () => wire.ask(got)],
+    ['list of 50', list({ filter: { inMailbox } })],
+    ['list of 50 threads', list({ filter: { inMailbox }, collapseThreads: true })],
+    ['search, rare word', search(wordOf(50_000))],
+    ['search, middling word', search(wordOf(1_000))],
+    ['search, common word', search(wordOf(0))],
+    ['changes of 500', await changesOf(wire, id, inMailbox)],
+  ] as const) {
+    await timed(20, ask);
+    const took = await timed(500, ask);
+    console.log(`${name.padEnd(24)} p50 ${at(took, 0.5).toFixed(2)} ms, p99 ${at(took, 0.99).toFixed(2)} ms`);
+  }
+  wire.close();
+}
+
+/** Waits until every message is in the full text. */
+async function indexed(wire: JmapWire, id: string): Promise<void> {
+  const from = performance.now();
+  const asked = ['Email/query', { accountId: id, limit: 1, filter: { text: 'nothing' } }, 'q'] as const;
+  for (;;) {
+    const text = String(await wire.ask(JmapWire.text(asked)));
+    if (!text.includes('["error"')) break;
+    await sleep(1_000);
+  }
+  console.log(`full text of ${MESSAGES} messages: ${((performance.now() - from) / 1000).toFixed(0)} s`);
+}
+
+/** Changes 500 messages and answers the question for what changed. */
+async function changesOf(wire: JmapWire, accountId: string, inMailbox: string): Promise<() => Promise<unknown>> {
+  const { q } = await wire.call(['Email/query', { accountId, filter: { inMailbox }, limit: 500 }, 'q']);
+  const update = Object.fromEntries(((q?.['ids'] ?? []) as string[]).map((id) => [id, { 'keywords/$bench': true }]));
+  const { s } = await wire.call(['Email/set', { accountId, update }, 's']);
+  const asked = ['Email/changes', { accountId, sinceState: s?.['oldState'], maxChanges: 500 }, 'c'] as const;
+  const { c } = await wire.call(asked);
+  if (((c?.['updated'] ?? []) as string[]).length !== 500) throw new Error(JSON.stringify(c).slice(0, 300));
+  return () => wire.ask(JmapWire.text(asked));
+}
+
+/** The Bearer token and the id of each account. */
+async function tokensOf(box: Subject): Promise<{ id: string; token: string; user: string }[]> {
+  return Promise.all(
+    box.users.map(async (user) => {
+      const basic = Buffer.from(`${user}@${box.domain}:${box.password}`).toString('base64');
+      const headers = { authorization: `Basic ${basic}` };
+      const answer = await fetch(`http://127.0.0.1:${box.ports['http']}/jmap/session`, { headers });
+      const { accounts } = (await answer.json()) as { accounts: object };
+      const id = Object.keys(accounts)[0] ?? '';
+      return { id, user, token: mailboxToken('mst', Number(id.replace('mbx_', '')), box.password) };
+    }),
+  );
+}
+
+/** Clients that ask on and on whether anything changed, four of each account. */
+async function polling(box: Subject): Promise<void> {
+  const all = await tokensOf(box);
+  const clients = await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, i) => {
+      const { id: accountId, token } = all[i % ACCOUNTS] ?? { id: '', token: '' };
+      const wire = await JmapWire.open(box.ports['http'] ?? 0, token);
+      const { g } = await wire.call(['Email/get', { accountId, ids: [] }, 'g']);
+      const changes = ['Email/changes', { accountId, sinceState: g?.['state'] }, 'c'] as const;
+      return { wire, text: JmapWire.text(changes, ['Mailbox/get', { accountId, ids: null }, 'm']) };
+    }),
+  );
+  const round = async (seconds: number): Promise<number[]> => {
+    const until = performance.now() + seconds * 1000;
+    const took: number[] = [];
+    await Promise.all(
+      clients.map(async ({ wire, text }) => {
+        for (let from = performance.now(); from < until; from = performance.now()) {
+          await wire.ask(text);
+          took.push(performance.now() - from);
+        }
+      }),
+    );
+    return took.toSorted((a, b) => a - b);
+  };
+  await round(3);
+  const cpu = cpuMs(box.roots);
+  const took = await round(SECONDS);
+  const each = (cpuMs(box.roots) - cpu) / took.length;
+  console.log(
+    `${CLIENTS} clients, ${ACCOUNTS} accounts   ${(took.length / SECONDS).toFixed(0)} requests a second, p50 ${at(took, 0.5).toFixed(1)} ms, p99 ${at(took, 0.99).toFixed(1)} ms, CPU ${each.toFixed(2)} ms each`,
+  );
+  for (const { wire } of clients) wire.close();
+}
+
+/** Clients that wait to be told: what they cost, and how soon a delivery reaches all of an account. */
+async function streams(box: Subject): Promise<void> {
+  const all = await tokensOf(box);
+  const open: JmapStream[] = [];
+  const more = async (upTo: number): Promise<void> => {
+    while (open.length < upTo) {
+      const some = Array.from({ length: 50 }, (_, k) => all[(open.length + k) % ACCOUNTS]?.token ?? '');
+      open.push(...(await Promise.all(some.map((token) => JmapStream.open(box.ports['http'] ?? 0, token)))));
+    }
+  };
+  await more(FIRST);
+  await sleep(5_000);
+  const before = memoryKib(box.roots).rss;
+  await more(STREAMS);
+  await sleep(15_000);
+  const after = memoryKib(box.roots).rss;
+  const each = ((after - before) * 1.024) / (STREAMS - FIRST);
+  console.log(`event source             ${each.toFixed(1)} kB each (RSS ${before} -> ${after} KiB)`);
+  const late = await fanOut(box, open);
+  console.log(`told after the 250       p50 ${at(late, 0.5).toFixed(1)} ms, p95 ${at(late, 0.95).toFixed(1)} ms`);
+  for (const stream of open) stream.close();
+}
+
+/** Delivers to each account in turn; how late each of its streams was told after the 250, in order. */
+async function fanOut(box: Subject, open: readonly JmapStream[]): Promise<number[]> {
+  const smtp = await Wire.open(box.smtpPort);
+  await smtp.smtp(undefined, '2');
+  await smtp.smtp('EHLO bench.test\r\n', '2');
+  const late: number[] = [];
+  for (const [i, user] of box.users.entries()) {
+    const told = Promise.all(open.filter((_, k) => k % ACCOUNTS === i).map((stream) => stream.told()));
+    await smtp.smtp('MAIL FROM:<bench@sender.test>\r\n', '2');
+    await smtp.smtp(`RCPT TO:<${user}@${box.domain}>\r\n`, '2');
+    await smtp.smtp('DATA\r\n', '3');
+    await smtp.smtp(Buffer.concat([message(i, 4096, 'push'), Buffer.from('.\r\n')]), '2');
+    const accepted = performance.now();
+    for (const when of await told) late.push(when - accepted);
+  }
+  smtp.close();
+  return late.toSorted((a, b) => a - b);
+}

@@ -1,0 +1,189 @@
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Box, startBox } from '../support/box.ts';
+
+const CORE = 'urn:ietf:params:jmap:core';
+
+let box: Box;
+let port: number;
+let base: string;
+let authorization: string;
+let account: string;
+
+beforeAll(async () => {
+  box = await startBox();
+  port = box.port('http');
+  base = `http://127.0.0.1:${port}`;
+  authorization = `Basic ${Buffer.from(`${box.address}:${box.password}`).toString('base64')}`;
+  const session = (await (await fetch(`${base}/jmap/session`, { headers: { authorization } })).json()) as {
+    accounts: object;
+  };
+  [account = ''] = Object.keys(session.accounts);
+});
+afterAll(() => box[Symbol.asyncDispose]());
+
+const echo = (args: object): string => JSON.stringify({ using: [CORE], methodCalls: [['Core/echo', args, '0']] });
+
+async function keep(octets: string): Promise<string> {
+  const sent = await fetch(`${base}/jmap/upload/${account}`, {
+    method: 'POST',
+    headers: { authorization },
+    body: octets,
+  });
+  return ((await sent.json()) as { blobId: string }).blobId;
+}
+
+async function raw(text: string, halfOpen = false): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: halfOpen });
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+test('who offers HTTP/2 with a request is answered in HTTP/1.1', async () => {
+  const body = echo({ a: 1 });
+  const headers = { authorization, 'content-type': 'application/json', connection: 'Upgrade', upgrade: 'h2c' };
+  const sent = request(`${base}/jmap/api`, { method: 'POST', headers }).end(body);
+  const [response] = (await once(sent, 'response')) as [{ statusCode: number }];
+  expect(response.statusCode).toBe(200);
+  sent.destroy();
+});
+
+test('a socket that is refused is closed, whether or not its other side is', async () => {
+  const head = 'GET /jmap/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  const socket = await raw(head, true);
+  let answer = '';
+  socket.on('data', (data: Buffer) => (answer += data.toString()));
+  await once(socket, 'end');
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  // Only a server that has closed both ways resets what comes later.
+  const reset = once(socket, 'error');
+  const timer = setInterval(() => socket.write('x'), 20);
+  expect(await reset).toMatchObject([{ code: expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/) as string }]);
+  clearInterval(timer);
+});
+
+test('answers that nobody reads hold their places', async () => {
+  const all = { resultOf: '0', name: 'Core/echo', path: '/long' };
+  const body = JSON.stringify({
+    using: [CORE],
+    methodCalls: [
+      ['Core/echo', { long: 'x'.repeat(9_000_000) }, '0'],
+      ['Core/echo', { '#a': all }, '1'],
+      ['Core/echo', { '#a': all }, '2'],
+    ],
+  });
+  const head = `POST /jmap/api HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
+  const silent: Socket[] = [];
+  for (let i = 0; i < 4; i++) {
+    const socket = await raw(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+    silent.push(socket);
+    // The answer has begun; the rest of it stays where it is.
+    await once(socket, 'readable');
+  }
+  const more = await fetch(`${base}/jmap/api`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: echo({}),
+  });
+  expect(await more.json()).toMatchObject({ limit: 'maxConcurrentRequests' });
+  for (const socket of silent) socket.destroy();
+});
+
+test('names of downloads may be long, and types odd', async () => {
+  const blob = await keep('abc');
+  const name = `${'n'.repeat(180)}%2Fx.txt`;
+  const odd = `${base}/jmap/download/${account}/${blob}/${name}?accept=${encodeURIComponent('text/plain\r\n;x')}`;
+  const found = await fetch(odd, { headers: { authorization } });
+  expect([found.status, found.headers.get('content-type'), await found.text()]).toEqual([
+    200,
+    'application/octet-stream',
+    'abc',
+  ]);
+  expect(found.headers.get('content-disposition')).toContain('n%2Fx.txt');
+  const head = await fetch(`${base}/jmap/download/${account}/${blob}/x`, {
+    method: 'HEAD',
+    headers: { authorization },
+  });
+  expect([head.status, head.headers.get('content-length')]).toEqual([200, '3']);
+});
+
+test('an event source has no HEAD that would stay open', async () => {
+  const url = `${base}/jmap/eventsource?types=*&closeafter=no&ping=0`;
+  expect((await fetch(url, { method: 'HEAD', headers: { authorization } })).status).toBe(404);
+});
+
+test('who asks twice at once to be pushed is told each change once, and nothing after it said no', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/jmap/ws`, 'jmap', { headers: { authorization } });
+  await once(socket, 'open');
+  const heard: { '@type': string }[] = [];
+  socket.on('message', (data: Buffer) => heard.push(JSON.parse(data.toString()) as { '@type': string }));
+  const say = (message: object): void => socket.send(JSON.stringify(message));
+  const answered = async (): Promise<void> => {
+    say({ '@type': 'Request', using: [CORE], methodCalls: [['Core/echo', {}, '0']] });
+    while (heard.at(-1)?.['@type'] !== 'Response') await once(socket, 'message');
+    heard.pop();
+  };
+  for (let i = 0; i < 3; i++) say({ '@type': 'WebSocketPushEnable', dataTypes: null });
+  await answered();
+  const deliver = async (): Promise<void> => {
+    const using = [CORE, 'urn:ietf:params:jmap:mail'];
+    const methodCalls = [['Mailbox/set', { accountId: account, create: { k: { name: `n${Math.random()}` } } }, '0']];
+    const headers = { authorization, 'content-type': 'application/json' };
+    await fetch(`${base}/jmap/api`, { method: 'POST', headers, body: JSON.stringify({ using, methodCalls }) });
+  };
+  await deliver();
+  while (heard.length === 0) await once(socket, 'message');
+  await answered();
+  expect(heard.map((one) => one['@type'])).toEqual(['StateChange']);
+  socket.close();
+});
+
+test('an upload that is cut leaves nothing behind, and is no error of ours', async () => {
+  const socket = await raw(
+    `POST /jmap/upload/${account} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Length: 5000000\r\n\r\n`,
+  );
+  const files = async (): Promise<string[]> =>
+    (await readdir(join(box.dataDir, 'blobs'), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name);
+  socket.write(Buffer.alloc(2_000_000));
+  await vi.waitFor(async () => expect(await files()).toHaveLength(1));
+  socket.destroy();
+  await vi.waitFor(async () => expect(await files()).toEqual([]));
+  expect(box.log.filter(({ msg }) => msg === 'an HTTP request failed')).toEqual([]);
+});
+
+test('an event source that has to make room loses its connection too', async () => {
+  const open = `GET /jmap/eventsource?types=*&closeafter=no&ping=0 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 101; i++) {
+    const socket = await raw(open);
+    sockets.push(socket);
+    await once(socket, 'data');
+  }
+  const [first] = sockets;
+  if (first?.closed === false) await once(first, 'close');
+  for (const socket of sockets) socket.destroy();
+});
+
+test('clients that hear nothing do not hold up the stop', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/jmap/ws`, 'jmap', { headers: { authorization } });
+  await once(socket, 'open');
+  socket.pause();
+  const stream = await raw(
+    `GET /jmap/eventsource?types=*&closeafter=no&ping=0 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+    true,
+  );
+  await once(stream, 'readable');
+  stream.on('error', () => undefined);
+  socket.on('error', () => undefined);
+  await box.restart();
+  socket.terminate();
+  stream.destroy();
+});

@@ -1,0 +1,54 @@
+import type { Box } from '../box.ts';
+
+/** Mailboxes by what they are for, which every door has a name of its own for. */
+export type Role = 'inbox' | 'drafts' | 'sent' | 'trash' | 'archive';
+
+/** A message in a list: newest first. */
+export interface Shown {
+  subject: string;
+  from: string;
+  seen: boolean;
+  flagged: boolean;
+  answered: boolean;
+  draft: boolean;
+}
+
+/** A message that is read. */
+export interface Read {
+  subject: string;
+  from: string;
+  to: string[];
+  text: string;
+  attachments: { name: string; content: string }[];
+}
+
+export interface Letter {
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/**
+ * What a person does with a mailbox, however it is reached. A message is named by its subject, which is unique in its
+ * mailbox. Each door sees what the others did as soon as they were answered.
+ */
+export interface Door extends AsyncDisposable {
+  list(role: Role): Promise<Shown[]>;
+  read(role: Role, subject: string): Promise<Read>;
+  mark(role: Role, subject: string, flag: 'seen' | 'flagged' | 'answered', on: boolean): Promise<void>;
+  move(from: Role, subject: string, to: Role): Promise<void>;
+  /** Subjects of the messages of a mailbox that have this word in their text. */
+  search(role: Role, word: string): Promise<string[]>;
+  /** Keeps a letter in Drafts. */
+  draft(letter: Letter): Promise<void>;
+  /** Sends what lies in Drafts, from where it goes to Sent, seen and a draft no more. */
+  send(subject: string): Promise<void>;
+  /** For good. */
+  remove(role: Role, subject: string): Promise<void>;
+}
+
+/** A way in: REST and MCP join the story by one of these each. */
+export interface Way {
+  readonly name: string;
+  open(box: Box, address: string, password: string): Promise<Door>;
+}

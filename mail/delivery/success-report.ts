@@ -1,8 +1,9 @@
-import type { Address } from '../message/address.ts';
+import { type Address, parseAddress } from '../message/address.ts';
 import { successReport } from '../message/bounce.ts';
 import type { Store } from '../store/engine/types.ts';
 import { ownReport } from './own-report.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing, Wish } from './outgoing.ts';
+import { routeOutward } from './route.ts';
 
 /** A recipient on this box of whom the sender is to be told. */
 export interface Reached {
@@ -32,7 +33,7 @@ export interface Success {
 }
 
 /** Whether NOTIFY asks to be told of success. RFC 3461 4.1. */
-export function asksOfSuccess(notify: string): boolean {
+function asksOfSuccess(notify: string): boolean {
   return notify.split(',').includes('SUCCESS');
 }
 
@@ -48,4 +49,16 @@ export async function reportOfSuccess(store: Store, success: Success): Promise<O
     recipients: reached.map(({ orcpt, ...one }) => ({ ...one, ...(orcpt !== '' && { originalRecipient: orcpt }) })),
   });
   return ownReport(store, { to, bytes, trace, hold });
+}
+
+/** Of whom the sender is to be told now: those of `local` (recipients here, as named) of whom that was asked. */
+export async function reachedHere(store: Store, wishes: readonly Wish[], local: readonly string[]): Promise<Reached[]> {
+  const reached: Reached[] = [];
+  for (const { recipient, notify, orcpt } of wishes) {
+    const address = local.includes(recipient) && asksOfSuccess(notify) ? parseAddress(recipient) : undefined;
+    if (address === undefined) continue;
+    const where = await routeOutward(store, address);
+    reached.push({ address, orcpt, expanded: where.kind === 'forward' || (where.kind === 'here' && where.forwards) });
+  }
+  return reached;
 }

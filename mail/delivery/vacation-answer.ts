@@ -2,8 +2,8 @@ import { command } from '../store/engine/types.ts';
 import { takeVacationTurn } from '../store/vacation.ts';
 import { enter, judge, type Stopped, type Submission } from './submit.ts';
 
-/** `over`: the sender has had an answer, or the job is done. What the gate stops is not tried again. */
-export type VacationAnswered = { kind: 'sent'; queued: boolean } | { kind: 'over' } | Stopped;
+/** `answered`: the sender has had an answer, or the job is done. What the gate stops is not tried again. */
+export type VacationAnswered = { kind: 'sent'; queued: boolean } | { kind: 'answered' } | Stopped;
 
 /** Sends one answer through the gate, at most one to a sender in its period, in one commit with its job's end. */
 export const sendVacationAnswer = command(
@@ -16,7 +16,7 @@ export const sendVacationAnswer = command(
     // Before the turn is taken: who got no answer gets one the next time.
     const stopped = await judge(tx, mail, stamp.now);
     if (stopped !== undefined) return stopped;
-    if (!(await takeVacationTurn(tx, job, stamp))) return { kind: 'over' };
+    if (!(await takeVacationTurn(tx, job, stamp))) return { kind: 'answered' };
     const done = await enter(tx, mail, stamp);
     return { kind: 'sent', queued: done.kind === 'taken' && done.queued };
   },

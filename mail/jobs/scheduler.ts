@@ -1,8 +1,7 @@
 import { destinations, suppressedOf, UNREACHABLE } from '../delivery/destinations.ts';
 import { dueMessages, type DueMessage, type Leaving, putOff, sendScheduled } from '../delivery/schedule.ts';
 import type { Outgoing } from '../delivery/outgoing.ts';
-import { routeOutward } from '../delivery/route.ts';
-import { asksOfSuccess, type Reached, reportOfSuccess } from '../delivery/success-report.ts';
+import { reachedHere, reportOfSuccess } from '../delivery/success-report.ts';
 import type { Log } from '../log.ts';
 import { type Address, addressKey, parseAddress, textKey } from '../message/address.ts';
 import { readFields } from '../message/header.ts';
@@ -107,13 +106,7 @@ export class Scheduler implements AsyncDisposable {
   async #report(message: DueMessage, local: readonly string[], header: Buffer): Promise<Outgoing | undefined> {
     const { store, hostname, clock, hold, traceId } = this.#options;
     const to = parseAddress(message.sender);
-    const reached: Reached[] = [];
-    for (const { recipient, notify, orcpt } of message.wishes) {
-      const address = local.includes(recipient) && asksOfSuccess(notify) ? parseAddress(recipient) : undefined;
-      if (address === undefined) continue;
-      const where = await routeOutward(store, address);
-      reached.push({ address, orcpt, expanded: where.kind === 'forward' || (where.kind === 'here' && where.forwards) });
-    }
+    const reached = await reachedHere(store, message.wishes, local);
     if (to === undefined || reached.length === 0) return undefined;
     const report = { to, envid: message.envid, header, reached, hostname, now: clock(), trace: traceId(), hold };
     return reportOfSuccess(store, report);

@@ -30,6 +30,10 @@ export interface VacationOptions extends AutomaticDesk {
   queued: () => void;
 }
 
+/** In 24 hours, of one account: strangers who make up senders must not use up what the person may send. */
+const MOST_ANSWERS = 100;
+const TOLD = 'This is how often an account answers while its person is away';
+
 /** Who is answered, and the message that is. */
 interface Answerable {
   job: VacationJob;
@@ -114,11 +118,13 @@ export class VacationResponder implements AsyncDisposable {
       id: trace,
     });
     const what = { account, author: own, to: [sender], trace, bytes, spares: true };
-    const { mail, unreachable } = await automaticMail(this.#options, what);
+    const { mail: asked, unreachable } = await automaticMail(this.#options, what);
     if (unreachable.length > 0) return false;
+    const budgets = [...asked.budgets, { subject: `vacation/${account}`, told: TOLD, daily: MOST_ANSWERS }];
+    const mail = { ...asked, budgets };
     const done = await store.write(sendVacationAnswer, { id: job.id, account, key: addressKey(sender), mail });
     if (done.kind === 'sent' && done.queued) queued();
-    return done.kind === 'sent' || done.kind === 'over';
+    return done.kind === 'sent' || done.kind === 'answered';
   }
 
   #later(): NodeJS.Timeout {

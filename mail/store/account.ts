@@ -133,7 +133,7 @@ export const accountByKey = query(
 
 /**
  * Whether the account may write mail from one of these forms of an address: it is its own, on a verified domain whose
- * sending is not paused.
+ * sending is not paused. An account that was stopped has none, also for what was under way when that happened.
  */
 export const ownsAddress = query(
   'owns-address',
@@ -141,6 +141,7 @@ export const ownsAddress = query(
     for (const key of input.keys) {
       const row = await rx.get<{ paused_at: number | null }>(
         `SELECT d.paused_at FROM address a JOIN domain d ON d.id = a.domain_id AND d.state = 1
+           JOIN account c ON c.id = a.account_id AND c.state = 1
          WHERE a.key = ? AND a.account_id = ?`,
         key,
         input.account,

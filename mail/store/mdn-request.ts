@@ -3,6 +3,7 @@ import { DELETED } from './flags.ts';
 
 /** A message that may ask for a receipt. */
 export interface MdnRequest extends Record<string, number | string> {
+  id: number;
   blob: number;
   size: number;
   headerLength: number;
@@ -18,7 +19,7 @@ export const mdnRequest = query(
   'mdn-request',
   (rx, { account, id }: { account: number; id: number }): Promise<MdnRequest | undefined> =>
     rx.get<MdnRequest>(
-      `SELECT e.blob_id AS blob, b.size, m.header_length AS headerLength, e.trace, m.subject,
+      `SELECT e.id, e.blob_id AS blob, b.size, m.header_length AS headerLength, e.trace, m.subject,
          EXISTS (SELECT 1 FROM entry n LEFT JOIN keyword k ON k.account_id = ?2 AND k.lname = '$mdnsent'
            WHERE n.email_id = e.id AND (n.flags & (1 << coalesce(k.slot, 62)) <> 0
              OR instr(' ' || lower(coalesce(n.kw, '')) || ' ', ' $mdnsent ') > 0)) AS told

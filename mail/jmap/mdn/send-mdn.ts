@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { automaticMail } from '../../delivery/automatic-mail.ts';
 import { UNREACHABLE } from '../../delivery/destinations.ts';
 import { submit } from '../../delivery/submit.ts';
@@ -7,6 +8,7 @@ import { parseAddressList } from '../../message/header-addresses.ts';
 import { composeMdn, recipientField } from '../../message/mdn.ts';
 import { ownId } from '../../message/msg-id.ts';
 import type { StoredIdentity } from '../../store/identity.ts';
+import type { Guard } from '../../store/sent-before.ts';
 import { type MdnRequest, mdnRequest } from '../../store/mdn-request.ts';
 import type { Access, JmapDesk } from '../method.ts';
 import type { readProperties } from '../set-properties.ts';
@@ -16,6 +18,7 @@ import type { MDN_VALUES } from './mdn-object.ts';
 
 /** A longer original is not sent back. Octets. */
 const LARGEST_ORIGINAL = 1024 * 1024;
+const YEAR_MS = 365 * 24 * 3_600_000;
 /** A receipt that was asked for by more than these is an attack on somebody. */
 const MOST_ASKING = 5;
 
@@ -36,9 +39,10 @@ export async function sendMdn(desk: JmapDesk, what: MdnToSend): Promise<Outcome<
   if (!access.mayTransmit) return refused('forbidden', 'This login may not send.');
   const request = email === undefined ? undefined : await desk.store.read(mdnRequest, { account, id: email });
   if (request === undefined) return refused('notFound', 'There is no such email.');
-  if (request.told === 1) return refused('mdnAlreadySent', 'A receipt for it was sent before: it has $mdnsent.');
+  if (request.told === 1) return alreadySent;
   const header = await desk.store.blob(request.blob, 0, Math.min(request.headerLength, request.size));
   const fields = readFields(header.toString('latin1'));
+  if (isReceipt(fields)) return refused('forbidden', 'The email is a receipt itself, which gets none.');
   const to = asking(fields);
   if (to.length === 0 || to.length > MOST_ASKING) {
     return refused('invalidProperties', 'The email asks for no receipt.', { properties: ['forEmailId'] });
@@ -89,7 +93,8 @@ async function transmit(
   if (first !== undefined) {
     return refused('forbidden', `${first.address} cannot be written to: ${UNREACHABLE[first.why]}.`);
   }
-  const outcome = await desk.store.write(submit, mail);
+  const outcome = await desk.store.write(submit, { ...mail, guard: onlyOnce(account, request.id) });
+  if (outcome.kind === 'repeated') return alreadySent;
   if (outcome.kind !== 'taken' && outcome.kind !== 'waits') return stoppedAs(outcome, undefined);
   if (outcome.kind === 'taken' && outcome.queued) desk.queued();
   return done({
@@ -97,6 +102,22 @@ async function transmit(
     originalRecipient: made.originalRecipient || null,
     originalMessageId: made.originalMessageId || null,
   });
+}
+
+const alreadySent = refused('mdnAlreadySent', 'A receipt for it was sent before.');
+
+/**
+ * RFC 8098 2.1: never a second one, also when two ask at once, or when the process ends before the email has $mdnsent.
+ */
+function onlyOnce(account: number, email: number): Guard {
+  const request = Uint8Array.from(hash('sha256', 'receipt', 'buffer'));
+  return { credential: `receipts/${account}`, key: `${email}`, request, forMs: YEAR_MS, guess: false, again: false };
+}
+
+/** RFC 8098 2.1: two programs would answer each other for ever. */
+function isReceipt(fields: readonly Field[]): boolean {
+  const type = unfold(firstField(fields, 'content-type') ?? '');
+  return /^multipart\/report\b/i.test(type) && /\bdisposition-notification\b/i.test(type);
 }
 
 /** Who asks for a receipt, each once. RFC 8098 2.1. */

@@ -68,7 +68,10 @@ export function readEnvelope(given: GivenEnvelope, now: number): Outcome<Envelop
     const address = parseAddress(email);
     const read = recipientParameters(more);
     if (typeof read === 'string') return wrong('rcptTo/parameters', `is refused: ${read}`);
-    if (address !== undefined && !recipients.has(email)) recipients.set(email, { address, ...read });
+    if (address === undefined) continue;
+    // Once, however it is spelled: "x@EXAMPLE.COM" is nobody else.
+    const key = formatAddress(address);
+    if (!recipients.has(key)) recipients.set(key, { address, ...read });
   }
   return done({ given, sender, asked, recipients: [...recipients.values()] });
 }

@@ -1,10 +1,9 @@
 import { destinations, type Unreachable, UNREACHABLE } from '../../delivery/destinations.ts';
 import { submitEmail } from '../../delivery/email-submission.ts';
-import { ownReport } from '../../delivery/own-report.ts';
 import type { Outgoing, Submission } from '../../delivery/submit.ts';
+import { reachedHere, reportOfSuccess } from '../../delivery/success-report.ts';
 import { type Address, formatAddress, needsUtf8 } from '../../message/address.ts';
 import { parseAuthors } from '../../message/authors.ts';
-import { successReport } from '../../message/bounce.ts';
 import { readFields } from '../../message/header.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
 import type { StoredIdentity } from '../../store/identity.ts';
@@ -117,24 +116,28 @@ async function leadTo(
   { sender, recipients }: Envelope,
   { index, authorDomains }: MessageToSend,
   { data, file }: Octets,
-): Promise<Awaited<ReturnType<typeof destinations>>> {
+): Promise<Awaited<ReturnType<typeof destinations>> & Required<Pick<Submission, 'wishes'>>> {
   const head = file === null ? Buffer.from(data ?? []) : await store.files.read(file.file, 0, index.headerLength);
   const fields = readFields(head.toString('latin1', 0, index.headerLength));
   const to = recipients.map(({ address }) => address);
   const where = await destinations(store, to, { sender, fields, key, now: clock(), hostname, authors: authorDomains });
-  const wishes = new Map(recipients.map((one) => [formatAddress(one.address), one]));
-  const elsewhere = where.elsewhere.map((row) => {
-    const { notify = '', orcpt = '' } = wishes.get(row.recipient) ?? {};
+  const asked = new Map(recipients.map((one) => [formatAddress(one.address), one]));
+  const wish = <T extends { recipient: string }>(row: T) => {
+    const { notify = '', orcpt = '' } = asked.get(row.recipient) ?? {};
     return { ...row, notify, orcpt };
-  });
-  return { ...where, elsewhere };
+  };
+  return {
+    ...where,
+    elsewhere: where.elsewhere.map(wish),
+    wishes: where.local.map((recipient) => wish({ recipient })),
+  };
 }
 
 async function submission(
   desk: JmapDesk,
   { access, envelope, trace }: Sending,
   message: MessageToSend,
-  more: Octets & Pick<Submission, 'here' | 'local' | 'elsewhere' | 'onward'>,
+  more: Octets & Pick<Submission, 'here' | 'local' | 'elsewhere' | 'onward' | 'wishes'>,
 ): Promise<Submission> {
   const { account } = access;
   const { asked, sender, recipients } = envelope;
@@ -172,27 +175,16 @@ async function submission(
 /** To who asked to be told of success of recipients here; those elsewhere are told of when they have it. RFC 3461 5.2.6. */
 async function successOf(
   { store, hostname, clock, hold, traceId }: JmapDesk,
-  { sender: to, recipients, asked }: Envelope,
-  { local = [], data, file }: Submission,
+  { sender: to, asked }: Envelope,
+  { local = [], wishes = [], data, file }: Submission,
   { headerLength }: MessageIndex,
 ): Promise<Outgoing | undefined> {
-  const about = recipients.filter(
-    ({ address, notify }) => notify.includes('SUCCESS') && local.includes(formatAddress(address)),
-  );
   // Of what waits for its time nobody knows yet who will have it.
-  if (to === undefined || about.length === 0 || asked.sendAt !== null) return undefined;
+  if (to === undefined || asked.sendAt !== null) return undefined;
+  const reached = await reachedHere(store, wishes, local);
+  if (reached.length === 0) return undefined;
   const head = file === null ? Buffer.from(data ?? []) : await store.files.read(file.file, 0, headerLength);
-  const bytes = successReport({
-    hostname,
-    to,
-    now: clock(),
-    ...(asked.envid !== '' && { envelopeId: asked.envid }),
-    originalHeader: head.subarray(0, headerLength),
-    recipients: about.map(({ address, orcpt }) => ({
-      address,
-      expanded: false,
-      ...(orcpt !== '' && { originalRecipient: orcpt }),
-    })),
-  });
-  return ownReport(store, { to, bytes, trace: traceId(), hold });
+  const header = head.subarray(0, headerLength);
+  const { envid } = asked;
+  return reportOfSuccess(store, { to, envid, header, reached, hostname, now: clock(), trace: traceId(), hold });
 }

@@ -89,6 +89,16 @@ describe('MDN/send', () => {
 
   test.each<[string, () => Promise<Record<string, unknown>>, Record<string, unknown>]>([
     ['no such email', () => send('m999'), { type: 'notFound' }],
+    [
+      'a receipt, which is answered by none',
+      async () =>
+        send(
+          await receive(
+            `${ASKING}\nDisposition-Notification-To: ann@remote.example\nContent-Type: multipart/report; boundary=x;\n report-type="Disposition-Notification"`,
+          ),
+        ),
+      { type: 'forbidden' },
+    ],
     ['nobody who asked', async () => send(await receive(ASKING)), { type: 'invalidProperties' }],
     [
       'a disposition of no kind',
@@ -113,6 +123,26 @@ describe('MDN/send', () => {
     const before = (await world.box.store.read(left, undefined)).length;
     expect(why(await answer())).toMatchObject({ ...error, description: expect.any(String) });
     expect(await world.box.store.read(left, undefined)).toHaveLength(before);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['all keywords', { keywords: { $seen: true } }],
+    ['another spelling', { 'keywords/$MDNSent': null }],
+    ['nothing that is possible', { mailboxIds: {} }],
+  ])('it goes once when the client sets %s afterwards', async (_what, patch) => {
+    const email = await receive();
+    const before = (await world.box.store.read(left, undefined)).length;
+    expect(await send(email, {}, { onSuccessUpdateEmail: { '#k': patch } })).toMatchObject({ notSent: null });
+    expect(why(await send(email))).toMatchObject({ type: 'mdnAlreadySent' });
+    expect(await world.box.store.read(left, undefined)).toHaveLength(before + 1);
+  });
+
+  test('a receipt that is asked for by two requests at once goes once', async () => {
+    const email = await receive();
+    const before = (await world.box.store.read(left, undefined)).length;
+    const answers = await Promise.all([send(email), send(email), send(email)]);
+    expect(answers.filter((answer) => answer['sent'] !== null)).toHaveLength(1);
+    expect(await world.box.store.read(left, undefined)).toHaveLength(before + 1);
   });
 
   test('twice in one call it goes once', async () => {

@@ -138,6 +138,19 @@ describe('the vacation response', () => {
   });
 });
 
+test('a login that may not send can switch it off, and not have it answer', async () => {
+  const access = world.session.accounts.get(world.accountId);
+  Object.assign(access ?? {}, { mayTransmit: false });
+  try {
+    for (const patch of [{ isEnabled: true }, { isEnabled: true, textBody: 'Buy this' }]) {
+      expect(await set(patch)).toMatchObject({ updated: null, notUpdated: { singleton: { type: 'forbidden' } } });
+    }
+    expect(await set({ isEnabled: false })).toMatchObject({ updated: { singleton: null } });
+  } finally {
+    Object.assign(access ?? {}, { mayTransmit: true });
+  }
+});
+
 let nth = 0;
 /** One message from somebody; answers what left because of it. */
 async function answered(
@@ -263,6 +276,20 @@ describe('answers', () => {
     expect(theirs.filter((one) => one.includes('Back soon'))).toHaveLength(1);
     const mine = await box.store.read(inboxOf, { account: world.account });
     expect(mine.some((one) => one.includes('Me too'))).toBe(false);
+  });
+
+  test('strangers who make up senders cannot have it write to the world all day', async () => {
+    box.clock.now += DAY + 3_600_000;
+    const before = (await box.store.read(left, undefined)).length;
+    for (let i = 0; i < 150; i++) {
+      const from = `made-up-${i}@victim${i}.example`;
+      await arrive(intake, { from, to: 'me@box.test', body: `From: ${from}\nTo: me@box.test\n\nx` });
+    }
+    await responder.run();
+    expect((await box.store.read(left, undefined)).length - before).toBe(100);
+    expect(await box.store.read(vacationJobs, { limit: 10 })).toEqual({ jobs: [], void: [] });
+    box.clock.now += DAY + 3_600_000;
+    expect(await answered()).toHaveLength(1);
   });
 
   test('a message that was thrown away, or lies in Junk, gets none', async () => {

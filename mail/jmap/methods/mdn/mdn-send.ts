@@ -54,6 +54,8 @@ export const mdnSend: Method = {
   },
 };
 
+const SENT = 'keywords/$mdnsent';
+
 const noIdentity: SetError = {
   type: 'invalidProperties',
   description: 'There is no such identity.',
@@ -62,13 +64,22 @@ const noIdentity: SetError = {
 
 const twice: SetError = { type: 'mdnAlreadySent', description: 'The same call sends a receipt for it already.' };
 
-/** What the client wants done to the email, and always $mdnsent: no second receipt is ever sent. RFC 8098 2.1, 3503. */
+/** What the client wants done to the email, and always $mdnsent, whatever it says of that. RFC 8098 2.1, 3503. */
 function afterwards(
   wishes: ReadonlyMap<string, Record<string, unknown>> | null,
   name: string,
 ): Record<string, unknown> {
-  const patch = wishes?.get(`#${name}`) ?? wishes?.get(name) ?? {};
-  return Object.hasOwn(patch, 'keywords') ? patch : { ...patch, 'keywords/$mdnsent': true };
+  const { keywords, ...patch } = wishes?.get(`#${name}`) ?? wishes?.get(name) ?? {};
+  const rest = Object.entries(patch).filter(([path]) => path.toLowerCase() !== SENT);
+  const all = keywords === undefined ? { [SENT]: true } : { keywords: withSent(keywords) };
+  return { ...Object.fromEntries(rest), ...all };
+}
+
+/** What is no list of keywords is for Email/set to refuse. */
+function withSent(keywords: unknown): unknown {
+  if (typeof keywords !== 'object' || keywords === null || Array.isArray(keywords)) return keywords;
+  const rest = Object.entries(keywords).filter(([name]) => name.toLowerCase() !== '$mdnsent');
+  return { ...Object.fromEntries(rest), $mdnsent: true };
 }
 
 function follow(call: Call, accountId: unknown, update: ReadonlyMap<string, unknown>): void {

@@ -1,6 +1,6 @@
 import { keepVacation, vacationOf } from '../../../store/vacation.ts';
 import { VACATION } from '../../capabilities.ts';
-import type { JmapDesk, Method } from '../../method.ts';
+import type { Access, JmapDesk, Method } from '../../method.ts';
 import { refusing } from '../../set-refusal.ts';
 import { readPatched } from '../../set-properties.ts';
 import { done, type Outcome, readSet, refused, runSet, type Setter } from '../../standard-set.ts';
@@ -13,11 +13,12 @@ export const vacationSet: Method = {
   capability: VACATION,
   run(call, args) {
     const asked = readSet(call, args, {});
-    return runSet(call, asked, refusing(setter(call.desk, asked.access.account)));
+    return runSet(call, asked, refusing(setter(call.desk, asked.access)));
   },
 };
 
-function setter(desk: JmapDesk, account: number): Setter {
+function setter(desk: JmapDesk, access: Access): Setter {
+  const { account } = access;
   const only = refused('singleton', 'Each account has exactly one, "singleton": update it.');
   return {
     async state() {
@@ -26,15 +27,21 @@ function setter(desk: JmapDesk, account: number): Setter {
     },
     create: () => Promise.resolve(only),
     destroy: (id) => Promise.resolve(id === SINGLETON ? only : notFound(id)),
-    update: (id, patch) => (id === SINGLETON ? update(desk, account, patch) : Promise.resolve(notFound(id))),
+    update: (id, patch) => (id === SINGLETON ? update(desk, access, patch) : Promise.resolve(notFound(id))),
   };
 }
 
-async function update({ store }: JmapDesk, account: number, patch: Record<string, unknown>): Promise<Outcome<null>> {
+async function update(
+  { store }: JmapDesk,
+  { account, mayTransmit }: Access,
+  patch: Record<string, unknown>,
+): Promise<Outcome<null>> {
   const { vacation } = await store.read(vacationOf, { account });
   const read = readPatched(VACATION_VALUES, vacationObject(vacation), patch);
   if (read.kind === 'refused') return read;
   const { isEnabled: enabled, fromDate: fromAt, toDate: toAt, subject, textBody, htmlBody } = read.value;
+  // It would send what it cannot send itself, to whoever it has write here.
+  if (enabled && !mayTransmit) return refused('forbidden', 'This login may not send: it can only switch this off.');
   if (fromAt !== null && toAt !== null && toAt <= fromAt) {
     return refused('invalidProperties', '"toDate" must be after "fromDate".', { properties: ['toDate'] });
   }

@@ -65,11 +65,10 @@ export class MailStore implements Store, AsyncDisposable {
     this.#scanner = options.engine instanceof URL ? new ReaderClient(options.engine, databasePath(options)) : reader;
     this.files = new BlobFiles(options.dataDir);
     this.text = openText(options, this.files);
-    // What arrived before the last end may not be indexed yet.
+    // What arrived before the last end and is not indexed yet follows with the next commit, or the first search.
     listeners.add(() => {
       if (!this.#full) this.text.committed();
     });
-    this.text.committed();
     this.#guard = setInterval(() => void this.#look(), GUARD_EVERY_MS);
     this.#guard.unref();
   }

@@ -4,8 +4,8 @@ import { RequestError } from '../../mail/jmap/errors.ts';
 import { readJson } from '../../mail/jmap/json.ts';
 import type { JmapDesk } from '../../mail/jmap/method.ts';
 import { readRequest } from '../../mail/jmap/request.ts';
-import { runRequest } from '../../mail/jmap/run.ts';
 import type { World } from '../operations/world.ts';
+import { answerRequest } from './answer-request.ts';
 import { problem, refuseRequest } from './answers.ts';
 import type { AtOnce } from './at-once.ts';
 import { isCutOff, readBody, SILENCE_MS } from './body.ts';
@@ -50,7 +50,7 @@ export function apiRoute({ world, desk, atOnce, known }: ApiDesk, app: FastifyIn
       if (body === undefined)
         throw new RequestError('limit', `A request has at most ${most} octets.`, 'maxSizeRequest');
       socket.setTimeout(0);
-      const answer = await runRequest(desk, session, readRequest(readJson(body), known, desk.limits));
+      const answer = await answerRequest(desk, session, readRequest(readJson(body), known, desk.limits));
       socket.setTimeout(SILENCE_MS);
       return reply.type('application/json').send(JSON.stringify(answer));
     }),

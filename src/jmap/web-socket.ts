@@ -8,9 +8,9 @@ import type { JmapDesk } from '../../mail/jmap/method.ts';
 import { pushPosition, readPosition } from '../../mail/jmap/push/push-state.ts';
 import { changedSince, type StateChange, type StateWatch } from '../../mail/jmap/push/watch.ts';
 import { readRequest } from '../../mail/jmap/request.ts';
-import { runRequest } from '../../mail/jmap/run.ts';
 import type { StateType } from '../../mail/store/type-state.ts';
 import type { World } from '../operations/world.ts';
+import { answerRequest } from './answer-request.ts';
 import { problem } from './answers.ts';
 import type { AtOnce } from './at-once.ts';
 import type { Crowd } from './crowd.ts';
@@ -202,7 +202,7 @@ class JmapSocket {
       const most = `At most ${desk.limits.maxConcurrentRequests} requests at once: wait for one to end.`;
       throw new RequestError('limit', most, 'maxConcurrentRequests');
     }
-    const answer = await runRequest(desk, this.#caller.session, readRequest(value, known, desk.limits));
+    const answer = await answerRequest(desk, this.#caller.session, readRequest(value, known, desk.limits));
     this.#say({ '@type': 'Response', ...(requestId !== undefined && { requestId }), ...answer });
   }
 

@@ -1,6 +1,6 @@
 import { addUpload, type Uploaded } from '../store/jmap-upload.ts';
 import { StoreBusy } from '../store/engine/types.ts';
-import type { BlobWriter } from '../store/blob.ts';
+import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import type { JmapDesk } from './method.ts';
 
 export type Kept = Uploaded | { kind: 'too-large' };
@@ -19,36 +19,31 @@ export async function keepBlob(
   const busy = store.unavailable();
   if (busy !== undefined) throw busy;
   const writer = store.files.create();
+  const blob = await written(writer, pieces, most);
+  if (blob === undefined) return { kind: 'too-large' };
+  const octets = 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
   try {
-    if (!(await takeAll(writer, pieces, most))) {
-      writer.abort();
-      return { kind: 'too-large' };
-    }
-    const blob = await writer.finish();
-    const octets = 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
-    return await commit(desk, writer, { account, type, ...octets });
+    const done = await store.write(addUpload, { account, type, ...octets });
+    if (done.kind !== 'uploaded') writer.abort();
+    else if (octets.file !== null) store.files.settled(octets.file.file);
+    return done;
   } catch (error) {
-    if (!(error instanceof UncertainCommit)) writer.abort();
-    throw error instanceof UncertainCommit ? error.cause : error;
+    // After anything but a clear refusal the row may be on disk and needs its file; the sweep of the next start knows.
+    if (error instanceof StoreBusy) writer.abort();
+    throw error;
   }
 }
 
-/** The row may be on disk and need its file: the sweep of the next start knows. */
-class UncertainCommit extends Error {
-  override readonly name = 'UncertainCommit';
-}
-
-async function commit(
-  { store }: Pick<JmapDesk, 'store'>,
-  writer: BlobWriter,
-  input: Parameters<typeof addUpload.run>[1],
-): Promise<Uploaded> {
-  const done = await store.write(addUpload, input).catch((error: unknown) => {
-    throw error instanceof StoreBusy ? error : new UncertainCommit('the commit failed', { cause: error });
-  });
-  if (done.kind !== 'uploaded') writer.abort();
-  else if (input.file !== null) store.files.settled(input.file.file);
-  return done;
+/** Undefined: there is more than `most` octets. Nothing stays of that, nor of what fails. */
+async function written(writer: BlobWriter, pieces: AsyncIterable<Buffer>, most: number): Promise<NewBlob | undefined> {
+  try {
+    if (await takeAll(writer, pieces, most)) return await writer.finish();
+    writer.abort();
+    return undefined;
+  } catch (error) {
+    writer.abort();
+    throw error;
+  }
 }
 
 /** False: there is more than `most` octets. All are taken all the same, or the client would never hear why. */

@@ -19,10 +19,7 @@ export interface NewUpload {
   file: { file: string; size: number } | null;
 }
 
-export type Uploaded =
-  | { kind: 'uploaded'; upload: number; size: number }
-  /** `files` of older uploads that made room are no longer named. */
-  | { kind: 'too-many' };
+export type Uploaded = { kind: 'uploaded'; upload: number; size: number } | { kind: 'too-many' };
 
 /** Keeps what a client brings. Past the limits the client has to use what is there first, or wait a day. */
 export const addUpload = command('add-jmap-upload', async (tx, input: NewUpload, stamp): Promise<Uploaded> => {
@@ -83,7 +80,7 @@ export const findUpload = query(
     ),
 );
 
-/** Forgets a slice of what has expired, and what accounts that are gone left. Answers blob files to remove. */
+/** Forgets a slice of what has expired; an account that goes ends its uploads. Answers blob files to remove. */
 export const forgetUploads = command(
   'forget-jmap-uploads',
   async (tx, _input: undefined, stamp): Promise<{ files: string[]; more: boolean }> => {

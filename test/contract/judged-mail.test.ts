@@ -82,7 +82,7 @@ describe('mail that is judged', () => {
     const [row] = await rows();
     expect(row).toMatchObject({ account: anna, mailbox: 'INBOX', keywords: null });
     expect(row?.trace).toMatch(
-      /^Authentication-Results: mail\.box\.test;[\s\S]*\r\nX-Mailstead-Verdict: inbox \(0 of 5\)\r\nReturn-Path/,
+      /^Return-Path: <stranger@remote\.example>\r\nDelivered-To: anna@box\.test\r\nAuthentication-Results: mail\.box\.test;[\s\S]*\r\nX-Mailstead-Verdict: inbox \(0 of 5\)\r\n$/,
     );
     expect(row?.octets).not.toContain('dmarc=pass');
     expect(row?.octets).toContain('Subject: hello');

@@ -39,7 +39,7 @@ export function openReceiver({
     hold,
     forwardKey,
     reportKey,
-    authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
+    authenticate: local ? null : (mail) => authenticate(mail, { resolver }),
     log,
     meter: metrics,
     senderOf: (account) => senderOf({ store, tenants }, settings, account),

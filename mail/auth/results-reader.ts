@@ -1,0 +1,89 @@
+/** Results as a server wrote them into a message. Words are in lower case. */
+export interface Results {
+  /** Who says it. */
+  authserv: string;
+  /** In their order, what belongs to them left out; none for `none`. */
+  results: { method: string; result: string }[];
+}
+
+type Token = { kind: 'word' | 'quoted'; text: string } | { kind: ';' | '=' };
+
+/** More methods than anybody has. */
+const MOST_RESULTS = 100;
+
+/**
+ * Reads the value of an Authentication-Results field, past comments, quotes and folds: whoever forges one writes it as
+ * it is not expected. Undefined for what names no server. Linear in the length. RFC 8601 2.2.
+ */
+export function readResults(value: string): Results | undefined {
+  const tokens = tokensOf(value);
+  const { value: first } = tokens.next();
+  if (first === undefined || !('text' in first)) return undefined;
+  const results: Results['results'] = [];
+  let words: string[] = [];
+  let start = false;
+  for (const token of tokens) {
+    if (token.kind === ';') start = true;
+    else if (!start) continue;
+    else if ('text' in token) words.push(token.text.toLowerCase());
+    if (token.kind === ';') words = [];
+    // `method [/ version] = result`, then what it was about.
+    if (words.length < 2 || results.length >= MOST_RESULTS) continue;
+    const [method = '', result = ''] = words;
+    results.push({ method: method.split('/', 1)[0] ?? '', result });
+    start = false;
+    words = [];
+  }
+  return { authserv: first.text.toLowerCase(), results };
+}
+
+function* tokensOf(text: string): Generator<Token, undefined> {
+  for (let at = 0; at < text.length;) {
+    const char = text[at] ?? '';
+    if (char === '(') at = commentEnd(text, at);
+    else if (char === '"') {
+      const end = quoteEnd(text, at);
+      yield { kind: 'quoted', text: text.slice(at + 1, end - 1).replace(/\\(.)/gs, '$1') };
+      at = end;
+    } else if (char === ';' || char === '=') {
+      yield { kind: char };
+      at += 1;
+    } else if (isBlank(char)) at += 1;
+    else {
+      const end = wordEnd(text, at);
+      yield { kind: 'word', text: text.slice(at, end) };
+      at = end;
+    }
+  }
+  return undefined;
+}
+
+/** Behind the comment; depth is counted, not recursed into. One that is not closed takes all that is left. */
+function commentEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '\\') at += 1;
+    else if (char === '(') depth += 1;
+    else if (char === ')' && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+function quoteEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length + 1;
+}
+
+function wordEnd(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && !/[\s();="]/.test(text[end] ?? '')) end += 1;
+  return end;
+}
+
+function isBlank(char: string): boolean {
+  return /[\s\0]/.test(char);
+}

@@ -3,14 +3,16 @@ import { isMacroString } from './spf-macro.ts';
 
 export type Qualifier = 'pass' | 'fail' | 'softfail' | 'neutral';
 
-/** One mechanism of an SPF record. `domain` is a macro-string, undefined where the current domain is meant. */
-export type Mechanism = { qualifier: Qualifier } & (
-  | { kind: 'all' }
+/** One mechanism of an SPF record, without its qualifier. */
+type Term = { kind: 'all' } | { kind: 'ip4' | 'ip6'; network: string; bits: number } | Asking;
+
+/** One that asks the DNS. `domain` is a macro-string, undefined where the current domain is meant. */
+export type Asking =
   | { kind: 'include' | 'exists'; domain: string }
   | { kind: 'a' | 'mx'; domain: string | undefined; bits4: number; bits6: number }
-  | { kind: 'ptr'; domain: string | undefined }
-  | { kind: 'ip4' | 'ip6'; network: string; bits: number }
-);
+  | { kind: 'ptr'; domain: string | undefined };
+
+export type Mechanism = { qualifier: Qualifier; term: Term };
 
 export interface SpfRecord {
   mechanisms: Mechanism[];
@@ -56,12 +58,10 @@ function readMechanism(term: string): Mechanism | undefined {
   const rest = qualifier === undefined ? term : term.slice(1);
   const [, name = '', argument] = /^([a-z0-9]+)(.*)$/is.exec(rest) ?? [];
   const read = argument === undefined ? undefined : readArgument(name.toLowerCase(), argument);
-  return read && { qualifier: qualifier ?? 'pass', ...read };
+  return read && { qualifier: qualifier ?? 'pass', term: read };
 }
 
-type Read<T> = T extends unknown ? Omit<T, 'qualifier'> : never;
-
-function readArgument(kind: string, argument: string): Read<Mechanism> | undefined {
+function readArgument(kind: string, argument: string): Term | undefined {
   const value = argument.startsWith(':') ? argument.slice(1) : undefined;
   switch (kind) {
     case 'all':
@@ -83,7 +83,7 @@ function readArgument(kind: string, argument: string): Read<Mechanism> | undefin
 }
 
 /** `[":" domain-spec] [dual-cidr-length]`. */
-function readHosts(kind: 'a' | 'mx', argument: string): Read<Mechanism> | undefined {
+function readHosts(kind: 'a' | 'mx', argument: string): Term | undefined {
   const [, name = '', four = '32', six = '128'] = CIDR.exec(argument) ?? [];
   const [bits4, bits6] = [Number(four), Number(six)];
   const valid = name === '' || (name.startsWith(':') && isDomainSpec(name.slice(1)));
@@ -91,7 +91,7 @@ function readHosts(kind: 'a' | 'mx', argument: string): Read<Mechanism> | undefi
   return { kind, domain: name === '' ? undefined : name.slice(1), bits4, bits6 };
 }
 
-function readNetwork(kind: 'ip4' | 'ip6', value: string): Read<Mechanism> | undefined {
+function readNetwork(kind: 'ip4' | 'ip6', value: string): Term | undefined {
   const most = kind === 'ip4' ? 32 : 128;
   const [, network = '', length = String(most)] = /^([0-9a-f.:]+)(?:\/(0|[1-9][0-9]{0,2}))?$/i.exec(value) ?? [];
   const valid = kind === 'ip4' ? isIPv4(network) : isIPv6(network);

@@ -4,7 +4,7 @@ import type { SpfResult } from './authentication.ts';
 import { dotted, ipOctets, networkOctets, sharesPrefix } from './ip-match.ts';
 import { type Reverse, reverseNames } from './reverse-name.ts';
 import { expandMacros, type MacroFacts } from './spf-macro.ts';
-import { isSpf, type Mechanism, readSpf, type SpfRecord } from './spf-record.ts';
+import { type Asking, isSpf, type Mechanism, readSpf, type SpfRecord } from './spf-record.ts';
 
 /** From where a message came. */
 export interface SpfClient {
@@ -114,13 +114,25 @@ class Check {
     return result;
   }
 
-  async #matches(mechanism: Mechanism, domain: string): Promise<boolean> {
-    if (mechanism.kind === 'all') return true;
-    if (mechanism.kind === 'ip4' || mechanism.kind === 'ip6')
-      return sharesPrefix(this.#subject.octets, networkOctets(mechanism.network), mechanism.bits);
-    this.#countTerm();
-    const name = await this.#name(mechanism.domain, domain);
-    switch (mechanism.kind) {
+  async #matches({ term }: Mechanism, domain: string): Promise<boolean> {
+    switch (term.kind) {
+      case 'all':
+        return true;
+      case 'ip4':
+      case 'ip6':
+        return sharesPrefix(this.#subject.octets, networkOctets(term.network), term.bits);
+      case 'include':
+      case 'exists':
+      case 'a':
+      case 'mx':
+      case 'ptr':
+        this.#countTerm();
+        return this.#answersFor(term, await this.#name(term.domain, domain));
+    }
+  }
+
+  async #answersFor(term: Asking, name: string): Promise<boolean> {
+    switch (term.kind) {
       case 'include':
         return this.#includes(name);
       case 'exists':
@@ -128,9 +140,9 @@ class Check {
       case 'ptr':
         return (await this.#validated()).some((one) => isWithin(one, name.toLowerCase()));
       case 'a':
-        return this.#isAddress(name, mechanism);
+        return this.#isAddress(name, term);
       case 'mx':
-        return this.#isExchange(name, mechanism);
+        return this.#isExchange(name, term);
     }
   }
 

@@ -20,19 +20,19 @@ export function readResults(value: string): Results | undefined {
   const { value: first } = tokens.next();
   if (first === undefined || !('text' in first)) return undefined;
   const results: Results['results'] = [];
-  let words: string[] = [];
-  let start = false;
+  // `method [/ version] = result`, then what it was about, up to the next semicolon.
+  let want: 'semicolon' | 'method' | 'equals' | 'result' = 'semicolon';
+  let method = '';
   for (const token of tokens) {
-    if (token.kind === ';') start = true;
-    else if (!start) continue;
-    else if ('text' in token) words.push(token.text.toLowerCase());
-    if (token.kind === ';') words = [];
-    // `method [/ version] = result`, then what it was about.
-    if (words.length < 2 || results.length >= MOST_RESULTS) continue;
-    const [method = '', result = ''] = words;
-    results.push({ method: method.split('/', 1)[0] ?? '', result });
-    start = false;
-    words = [];
+    if (token.kind === ';') want = 'method';
+    else if (token.kind === '=') want = want === 'equals' ? 'result' : 'semicolon';
+    else if (want === 'method') {
+      method = token.text.toLowerCase().split('/', 1)[0] ?? '';
+      want = 'equals';
+    } else if (want === 'result') {
+      if (results.length < MOST_RESULTS) results.push({ method, result: token.text.toLowerCase() });
+      want = 'semicolon';
+    }
   }
   return { authserv: first.text.toLowerCase(), results };
 }

@@ -59,6 +59,7 @@ export const SETTINGS = {
   KEY_FILE: define({ parse: parse.text }),
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
   SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
+  TRUSTED_SEALERS: define({ parse: parse.domains }),
   RSPAMD_URL: define({ parse: parse.text, notYet: true }),
   CLAMAV: define({ parse: parse.text, notYet: true }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
@@ -127,6 +128,8 @@ export interface Settings {
   readonly maxMessageBytes: number;
   /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
   readonly spamChecks: boolean;
+  /** Domains whose ARC seal is believed: what passed DMARC there has passed it here. */
+  readonly trustedSealers: readonly string[];
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

@@ -68,6 +68,7 @@ test('local mode', () => {
     keyFile: resolve('data/secret.key'),
     maxMessageBytes: 26_214_400,
     spamChecks: true,
+    trustedSealers: [],
     logLevel: 'info',
     logFormat: 'json',
   });

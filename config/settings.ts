@@ -58,6 +58,9 @@ export const SETTINGS = {
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
   KEY_FILE: define({ parse: parse.text }),
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
+  DNSBL: define({ parse: parse.dnsLists, local: 'off', live: 'bl.spamcop.net,psbl.surriel.com' }),
+  URIBL: define({ parse: parse.dnsLists, local: 'off' }),
+  GREYLIST: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
   RSPAMD_URL: define({ parse: parse.text, notYet: true }),
   CLAMAV: define({ parse: parse.text, notYet: true }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
@@ -124,6 +127,10 @@ export interface Settings {
   readonly localPassword: string | undefined;
   readonly keyFile: string;
   readonly maxMessageBytes: number;
+  /** Asked about addresses that bring mail, and about domains that mail names. */
+  readonly dnsLists: { readonly addresses: readonly parse.DnsList[]; readonly hosts: readonly parse.DnsList[] };
+  /** Strangers are told to come again. In live mode. */
+  readonly greylist: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

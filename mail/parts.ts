@@ -27,6 +27,7 @@ import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from '.
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
@@ -73,6 +74,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetHistory,
       forgetNotices,
+      forgetSenders,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -113,12 +115,14 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      trimSenders,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
     queries: [
       countThreads,
+      crowdedSenders,
       emailChanges,
       emailResultChanges,
       emailResults,

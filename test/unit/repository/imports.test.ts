@@ -63,6 +63,7 @@ describe('the direction of imports', () => {
     ['smtp', ['smtp', 'message']],
     ['auth', ['auth', 'message', 'dns']],
     ['dns', ['dns']],
+    ['policy', ['policy', 'auth', 'dns', 'message', 'log.ts']],
     ['store', ['store', 'message', 'log.ts']],
     ['login', ['login', 'message', 'log.ts']],
     ['forwarder', ['forwarder', 'auth', 'message']],

@@ -5,6 +5,7 @@ import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
 import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission.ts';
 import { forgetUploads } from '../store/jmap-upload.ts';
+import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
@@ -51,7 +52,15 @@ export class Housekeeping implements AsyncDisposable {
 
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
-    this.#chores = [forgetSpent, forgetSenders, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
+    this.#chores = [
+      forgetSpent,
+      forgetSenders,
+      forgetGreylist,
+      forgetStsPolicies,
+      forgetTlsResults,
+      forgetVacationAnswers,
+      ...chores,
+    ];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;

@@ -6,6 +6,7 @@ import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
 import type { MailStore } from '../store/store.ts';
+import type { Greylist } from './greylist.ts';
 import type { ReportPace } from './report-pace.ts';
 
 export interface StoreIntakeOptions {
@@ -24,6 +25,8 @@ export interface StoreIntakeOptions {
   reportKey: KeyObject;
   /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
   authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
+  /** Left out: strangers need not come again. */
+  greylist?: Greylist;
   log: Log;
   meter: Meter;
   /** Something was queued: the relay may look. */

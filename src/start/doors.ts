@@ -1,6 +1,7 @@
 import { authenticate } from '../../mail/auth/authenticate.ts';
 import { startImap } from '../../mail/imap/server.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { Greylist } from '../../mail/receiver/greylist.ts';
 import { startReceiver } from '../../mail/receiver/server.ts';
 import { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import { queueDepth } from '../../mail/store/queue.ts';
@@ -40,6 +41,7 @@ export function openReceiver({
     forwardKey,
     reportKey,
     authenticate: local ? null : (mail) => authenticate(mail, { resolver, hostname: settings.hostname }),
+    ...(settings.greylist && { greylist: new Greylist(store, clock) }),
     log,
     meter: metrics,
     senderOf: (account) => senderOf({ store, tenants }, settings, account),

@@ -2,9 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
 import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
 import { spend } from '../../mail/store/budget.ts';
+import { addDomain } from '../../mail/store/domain.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import {
   crowdedSenders,
+  familiarDomains,
   forgetSenders,
   noteSender,
   noteSenderLesson,
@@ -27,9 +29,8 @@ const learned = command(
   (tx, input: { account: number; keys: string[]; lesson: SenderLesson }, stamp): Promise<void> =>
     noteSenderLesson(tx, input, stamp),
 );
-const writes = command('test-writes', (tx, to: string, stamp): Promise<void> => {
-  const newRecipients = { account: 7, most: 10 };
-  return spend(tx, [{ subject: 'account/7', told: '', newRecipients }], [to], stamp);
+const writes = command('test-writes', (tx, { account, to }: { account: number; to: string }, stamp): Promise<void> => {
+  return spend(tx, [{ subject: 'test', told: '', newRecipients: { account, most: 10 } }], [to], stamp);
 });
 const dismissed = command('test-dismissed', (tx, account: number) => dismissAccount(tx, { tenant: 1, account }));
 
@@ -81,9 +82,21 @@ describe('what is known of a sender', () => {
   });
 
   test('says whether the account wrote there', async () => {
-    await test_.store.write(writes, 'ann@sender.example');
+    await test_.store.write(writes, { account: 7, to: 'ann@sender.example' });
     expect((await known()).wrote).toBe(true);
     expect((await known(8)).wrote).toBe(false);
+  });
+});
+
+test('domains that a recipient knows by sight', async () => {
+  const { account } = await testAccount(test_.store);
+  await test_.store.write(addDomain, { tenant: 1, name: 'unproved.example', verified: false });
+  await test_.store.write(addDomain, { tenant: 2, name: 'foreign.example', verified: true });
+  for (const to of ['a@friend.example', 'b@friend.example', 'c@shop.example'])
+    await test_.store.write(writes, { account, to });
+  expect(await test_.store.read(familiarDomains, { account })).toEqual({
+    own: ['box.test'],
+    written: ['friend.example', 'shop.example'],
   });
 });
 

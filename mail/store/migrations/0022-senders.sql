@@ -13,17 +13,12 @@ CREATE TABLE sender (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sender_day ON sender (day);
 
--- Who was told to come again (greylisting): a network, who sends, and for whom, as a hash.
+-- Who came again when told to (greylisting): a network, who sends, and for whom, as a hash. Who has only been told stands
+-- in memory.
 CREATE TABLE greylist (
   triplet INTEGER PRIMARY KEY,
-  since INTEGER NOT NULL,                -- ms UTC, of the first try
-  passed INTEGER NOT NULL,               -- 1: it came again in time
-  expires_at INTEGER NOT NULL
+  network TEXT NOT NULL,
+  expires_at INTEGER NOT NULL            -- ms UTC
 ) STRICT;
+CREATE INDEX greylist_network ON greylist (network);
 CREATE INDEX greylist_expires ON greylist (expires_at);
--- Networks from which somebody came again: they queue, so others from there need not wait.
-CREATE TABLE greylist_network (
-  network TEXT PRIMARY KEY,
-  expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX greylist_network_expires ON greylist_network (expires_at);

@@ -70,7 +70,10 @@ describe('the direction of imports', () => {
     ['delivery', ['delivery', 'forwarder', 'auth', 'store', 'message', 'log.ts']],
     ['jobs', ['jobs', 'delivery', 'store', 'message', 'log.ts']],
     // Doors know what is below them, and no other door.
-    ['receiver', ['receiver', 'delivery', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts']],
+    [
+      'receiver',
+      ['receiver', 'policy', 'delivery', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts'],
+    ],
     ['imap', ['imap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['jmap', ['jmap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['relay', ['relay', 'delivery', 'store', 'smtp', 'message', 'auth', 'dns', 'log.ts']],

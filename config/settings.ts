@@ -61,6 +61,7 @@ export const SETTINGS = {
   DNSBL: define({ parse: parse.dnsLists, local: 'off', live: 'bl.spamcop.net,psbl.surriel.com' }),
   URIBL: define({ parse: parse.dnsLists, local: 'off' }),
   GREYLIST: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
+  SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
   RSPAMD_URL: define({ parse: parse.text, notYet: true }),
   CLAMAV: define({ parse: parse.text, notYet: true }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
@@ -131,6 +132,8 @@ export interface Settings {
   readonly dnsLists: { readonly addresses: readonly parse.DnsList[]; readonly hosts: readonly parse.DnsList[] };
   /** Strangers are told to come again. In live mode. */
   readonly greylist: boolean;
+  /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
+  readonly spamChecks: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

@@ -10,6 +10,7 @@ import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
 import type { Command } from '../store/engine/types.ts';
+import { forgetRejects } from '../store/reject.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -53,6 +54,7 @@ export class Housekeeping implements AsyncDisposable {
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
+      forgetRejects,
       forgetSpent,
       forgetSenders,
       forgetGreylist,

@@ -72,28 +72,6 @@ function toRecord({ key, seen, junked, kept, since }: RecordRow): SenderRecord {
   return { key, seen, junked, kept, since };
 }
 
-/** Addresses that an account wrote to, of which the domains are looked through. */
-const LOOKED_THROUGH = 5000;
-
-/** Domains that a recipient knows by sight: of its organization, proved, and those that it writes to. */
-export const familiarDomains = query(
-  'familiar-domains',
-  async (rx, { account }: { account: number }): Promise<{ own: string[]; written: string[] }> => {
-    const own = await rx.all<{ name: string }>(
-      `SELECT d.name FROM account a JOIN domain d ON d.tenant = a.tenant
-       WHERE a.id = ? AND d.state = 1 ORDER BY d.id LIMIT 100`,
-      account,
-    );
-    const written = await rx.all<{ name: string }>(
-      `SELECT DISTINCT substr(key, instr(key, '@') + 1) AS name
-       FROM (SELECT key FROM correspondent WHERE account_id = ? LIMIT ?) LIMIT 300`,
-      account,
-      LOOKED_THROUGH,
-    );
-    return { own: own.map(({ name }) => name), written: written.map(({ name }) => name) };
-  },
-);
-
 /** Notes a delivery in its own commit: one statement an account. `junk`: it went to Junk. */
 export async function noteSender(
   tx: Write,

@@ -2,11 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
 import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
 import { spend } from '../../mail/store/budget.ts';
-import { addDomain } from '../../mail/store/domain.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import {
   crowdedSenders,
-  familiarDomains,
   forgetSenders,
   noteSender,
   noteSenderLesson,
@@ -85,18 +83,6 @@ describe('what is known of a sender', () => {
     await test_.store.write(writes, { account: 7, to: 'ann@sender.example' });
     expect((await known()).wrote).toBe(true);
     expect((await known(8)).wrote).toBe(false);
-  });
-});
-
-test('domains that a recipient knows by sight', async () => {
-  const { account } = await testAccount(test_.store);
-  await test_.store.write(addDomain, { tenant: 1, name: 'unproved.example', verified: false });
-  await test_.store.write(addDomain, { tenant: 2, name: 'foreign.example', verified: true });
-  for (const to of ['a@friend.example', 'b@friend.example', 'c@shop.example'])
-    await test_.store.write(writes, { account, to });
-  expect(await test_.store.read(familiarDomains, { account })).toEqual({
-    own: ['box.test'],
-    written: ['friend.example', 'shop.example'],
   });
 });
 

@@ -69,6 +69,7 @@ test('local mode', () => {
     maxMessageBytes: 26_214_400,
     dnsLists: { addresses: [], hosts: [] },
     greylist: false,
+    spamChecks: true,
     logLevel: 'info',
     logFormat: 'json',
   });

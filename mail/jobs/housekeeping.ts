@@ -9,6 +9,7 @@ import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
+import { noteKept } from '../store/lesson.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -23,6 +24,7 @@ import {
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
 import { forgetVacationAnswers } from '../store/vacation.ts';
+import { sweepWords } from '../store/word-sweep.ts';
 
 /** What a listener that is off can have waiting. */
 const MOST_NOTICES = 100_000;
@@ -51,7 +53,16 @@ export class Housekeeping implements AsyncDisposable {
 
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
-    this.#chores = [forgetRejects, forgetSpent, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
+    this.#chores = [
+      forgetRejects,
+      forgetSpent,
+      forgetStsPolicies,
+      forgetTlsResults,
+      forgetVacationAnswers,
+      noteKept,
+      sweepWords,
+      ...chores,
+    ];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;

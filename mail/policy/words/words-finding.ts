@@ -31,7 +31,8 @@ export function wordsFinding(memory: Memory): Finding[] {
   return [{ rule: 'words', score, why: `Its words are like ${like}; compared with ${learned}` }];
 }
 
-function scoreOf(likely: number): number {
+/** What a likelihood counts for, however much was learned. */
+export function scoreOf(likely: number): number {
   const above = SCORES.findIndex(([at]) => at >= likely);
   const [high, highScore] = SCORES[Math.max(1, above)] ?? [1, 0];
   const [low, lowScore] = SCORES[Math.max(1, above) - 1] ?? [0, 0];

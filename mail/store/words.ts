@@ -121,11 +121,7 @@ export const learn = command(
 async function memoryOf(tx: Write, account: number, stamp: Stamp): Promise<MemoryRow> {
   const known = await tx.get<MemoryRow>(MEMORY, account);
   if (known !== undefined) return known;
-  await tx.run(
-    'INSERT INTO word_memory (account_id, kept_until) VALUES (?, ?)',
-    account,
-    stamp.now - KEPT_BEFORE_MS,
-  );
+  await tx.run('INSERT INTO word_memory (account_id, kept_until) VALUES (?, ?)', account, stamp.now - KEPT_BEFORE_MS);
   return { junk: 0, good: 0, junk_lessons: 0, good_lessons: 0 };
 }
 

@@ -21,7 +21,9 @@ export function headerWords({ fields, subject, authentication }: Sample): string
   return [
     ...textWords(subject, 's:'),
     ...textTricks(subject).map((one) => `s:${one}`),
-    ...(/^(?:re|aw|sv|fwd?|wg|tr)\s?:/i.test(subject) ? [`answer ${text('references') === '' ? 'alone' : 'in a thread'}`] : []),
+    ...(/^(?:re|aw|sv|fwd?|wg|tr)\s?:/i.test(subject)
+      ? [`answer ${text('references') === '' ? 'alone' : 'in a thread'}`]
+      : []),
     ...(forged ? [] : authorWords(text('from'))),
     ...replyWords(text('reply-to'), text('from')),
     ...recipientWords(text('to'), text('cc')),

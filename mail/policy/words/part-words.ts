@@ -17,7 +17,8 @@ export function partWords(parts: Sample['parts']): string[] {
   ];
 }
 
-const ELEMENTS = /<(?:a|b|button|center|font|form|h1|iframe|img|input|li|map|marquee|p|script|style|svg|table|title)\b/gi;
+const ELEMENTS =
+  /<(?:a|b|button|center|font|form|h1|iframe|img|input|li|map|marquee|p|script|style|svg|table|title)\b/gi;
 const HIDING =
   /display:\s?none|visibility:\s?hidden|font-size:\s?[01](?:px|pt|;|")|opacity:\s?0[;"]|max-height:\s?0|color:\s?#?(?:fff|ffffff|white)\b/gi;
 

@@ -17,7 +17,13 @@ const EDITION = '1 ';
 export function wordsOf(sample: Sample): number[] {
   const words = new Set<number>();
   const { text, html, links, parts } = sample;
-  const about = [...headerWords(sample), ...linkWords(links), ...partWords(parts), ...htmlWords(html, text), ...textTricks(text)];
+  const about = [
+    ...headerWords(sample),
+    ...linkWords(links),
+    ...partWords(parts),
+    ...htmlWords(html, text),
+    ...textTricks(text),
+  ];
   for (const word of about) {
     if (words.size >= MOST_WORDS / 2) break;
     words.add(wordHash(EDITION + word));

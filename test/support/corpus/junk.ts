@@ -15,7 +15,17 @@ const MAILERS_USED = ['php', 'old', 'outlook', 'bulk', 'program', 'thunderbird',
 
 /** What a campaign does against filters. */
 type Padding = 'none' | 'talk' | 'trade' | 'hidden talk' | 'invented words' | 'odd letters';
-const PADDINGS: readonly Padding[] = ['none', 'none', 'none', 'none', 'talk', 'trade', 'hidden talk', 'invented words', 'odd letters'];
+const PADDINGS: readonly Padding[] = [
+  'none',
+  'none',
+  'none',
+  'none',
+  'talk',
+  'trade',
+  'hidden talk',
+  'invented words',
+  'odd letters',
+];
 
 /** One wave of junk: its messages share a text, a layout and a way to send. */
 interface Campaign {
@@ -43,7 +53,15 @@ export function junkWriters(random: Random, own: string, count = 300): Writer<Ju
     const { kind, scattered, language } = campaign;
     const ends = Math.min(1, begins + 0.02 + random.next() * 0.3);
     const write = (date: number): Letter => letterOf(campaign, date);
-    return { kind, language, weight: 1 + random.below(6), begins, ends, signs: !scattered && random.chance(0.7), write };
+    return {
+      kind,
+      language,
+      weight: 1 + random.below(6),
+      begins,
+      ends,
+      signs: !scattered && random.chance(0.7),
+      write,
+    };
   });
 }
 
@@ -62,7 +80,10 @@ function newCampaign(random: Random, language: string): Campaign & { language: s
     mailer: mailerOf(random.one(MAILERS_USED)),
     page: newPage(random),
     padding: kind === 'hash-buster' ? 'invented words' : random.one(PADDINGS),
-    domains: Array.from({ length: wearsOut }, () => `${random.chance(0.5) ? brand : inventedWord(random, 3)}.${random.one(CHEAP)}`),
+    domains: Array.from(
+      { length: wearsOut },
+      () => `${random.chance(0.5) ? brand : inventedWord(random, 3)}.${random.one(CHEAP)}`,
+    ),
     scattered: kind !== 'snowshoe' && random.chance(0.5),
     text: sentences(random, words.lures[lure], 1 + random.below(3)),
     net: random.chance(0.15) ? '203.0.113' : anyAddress(random).replace(/\.\d+$/, ''),
@@ -77,11 +98,20 @@ function letterOf(campaign: Campaign, date: number): Letter {
   const name = campaign.lure === 'phishing' ? (domain.split('.')[0] ?? '') : personName(random);
   const slots: Slots = { person: random.one(['Max', 'me', name]), company: name, link };
   const say = (sentence: string): string => filled(random, words, sentence, slots);
-  const paragraphs = kind === 'image only' ? [] : [say(random.one(words.hello)), campaign.text.map(say).join(' '), ...paddingOf(campaign, say)];
+  const paragraphs =
+    kind === 'image only'
+      ? []
+      : [say(random.one(words.hello)), campaign.text.map(say).join(' '), ...paddingOf(campaign, say)];
   if (kind === 'snowshoe' || random.chance(0.3)) paragraphs.push(link);
   const shown = campaign.padding === 'odd letters' ? paragraphs.map((one) => oddLetters(random, one)) : paragraphs;
-  const hidden = campaign.padding === 'hidden talk' ? `<div style="display:none">${sentences(random, words.talk, 4).map(say).join(' ')}</div>` : '';
-  const markup = html || kind === 'image only' ? pageOf(page, shown, link, random.chance(0.5) ? name : '').replace('</body>', `${hidden}</body>`) : undefined;
+  const hidden =
+    campaign.padding === 'hidden talk'
+      ? `<div style="display:none">${sentences(random, words.talk, 4).map(say).join(' ')}</div>`
+      : '';
+  const markup =
+    html || kind === 'image only'
+      ? pageOf(page, shown, link, random.chance(0.5) ? name : '').replace('</body>', `${hidden}</body>`)
+      : undefined;
   const attachments = attachmentsOf(campaign, say);
   return {
     from: { name, address: author(random, scattered, name, domain) },
@@ -101,7 +131,12 @@ function letterOf(campaign: Campaign, date: number): Letter {
 function paddingOf({ random, words, padding }: Campaign, say: (sentence: string) => string): string[] {
   switch (padding) {
     case 'talk':
-      return [sentences(random, words.talk, 3 + random.below(4)).map(say).join(' '), say(random.one(words.bye))];
+      return [
+        sentences(random, words.talk, 3 + random.below(4))
+          .map(say)
+          .join(' '),
+        say(random.one(words.bye)),
+      ];
     case 'trade':
       return sentences(random, [...words.trade, ...words.notice], 2 + random.below(3)).map(say);
     case 'invented words':
@@ -114,7 +149,9 @@ function paddingOf({ random, words, padding }: Campaign, say: (sentence: string)
 /** Letters of another alphabet and marks that nobody sees, here and there. */
 function oddLetters(random: Random, text: string): string {
   const alike: Readonly<Record<string, string>> = { a: 'а', e: 'е', o: 'о', i: 'і', c: 'с' };
-  return text.replace(/(?<!\/\S*)[aeoic]/g, (letter) => (random.chance(0.15) ? (alike[letter] ?? letter) : random.chance(0.05) ? `${letter}\u200b` : letter));
+  return text.replace(/(?<!\/\S*)[aeoic]/g, (letter) =>
+    random.chance(0.15) ? (alike[letter] ?? letter) : random.chance(0.05) ? `${letter}\u200b` : letter,
+  );
 }
 
 function author(random: Random, scattered: boolean, name: string, domain: string): string {
@@ -129,25 +166,61 @@ function peerOf({ random, scattered, net }: Campaign, domain: string): Letter['p
     return { ip: `${net}.${random.below(255)}`, helo, name: helo };
   }
   const ip = anyAddress(random);
-  return { ip, helo: random.chance(0.5) ? `mail.${newDomain(random)}` : `host-${ip.replaceAll('.', '-')}.dyn.example`, name: '' };
+  return {
+    ip,
+    helo: random.chance(0.5) ? `mail.${newDomain(random)}` : `host-${ip.replaceAll('.', '-')}.dyn.example`,
+    name: '',
+  };
 }
 
 function subjectOf({ random, words, text, kind, padding }: Campaign, say: (sentence: string) => string): string {
   const choice = random.next();
-  if (choice < 0.2 || kind === 'malware') return `${random.chance(0.5) ? 'Re: ' : ''}${random.one(words.nouns)} ${random.below(9999)}`;
+  if (choice < 0.2 || kind === 'malware')
+    return `${random.chance(0.5) ? 'Re: ' : ''}${random.one(words.nouns)} ${random.below(9999)}`;
   if (choice < 0.35) return say(random.one([...words.notice, ...words.trade]).split(/[.,:：，。]/)[0] ?? '');
   const line = say((random.one(text).split(/[.,:：，。]/)[0] ?? '').slice(0, 80));
-  return padding === 'odd letters' ? oddLetters(random, line) : padding === 'invented words' ? `${line} ${inventedWord(random)}` : line;
+  return padding === 'odd letters'
+    ? oddLetters(random, line)
+    : padding === 'invented words'
+      ? `${line} ${inventedWord(random)}`
+      : line;
 }
 
 function attachmentsOf({ random, kind, words }: Campaign, say: (sentence: string) => string): Attachment[] {
   const name = `${say(random.one(words.nouns))}_${random.below(99999)}`;
-  if (kind === 'image only') return [{ type: 'image/png', name: `${inventedWord(random)}.png`, octets: Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(8000 + random.below(20000), random.below(255))]) }];
-  if (kind === 'malware') return [random.one([
-    { type: 'application/octet-stream', name: `${name}.pdf.js`, octets: Buffer.from('var a = new ActiveXObject("WScript.Shell");') },
-    { type: 'application/zip', name: `${name}.zip`, octets: Buffer.from('PK\x03\x04', 'latin1') },
-    { type: 'application/octet-stream', name: `${name}.exe`, octets: Buffer.concat([Buffer.from('MZ'), Buffer.alloc(500)]) },
-    { type: 'text/html', name: `${name}.html`, octets: Buffer.from('<script>location="https://x.example"</script>') },
-  ])];
-  return kind === 'invoice' && random.chance(0.6) ? [{ type: 'application/pdf', name: `${name}.pdf`, octets: Buffer.from('%PDF-1.5') }] : [];
+  if (kind === 'image only')
+    return [
+      {
+        type: 'image/png',
+        name: `${inventedWord(random)}.png`,
+        octets: Buffer.concat([
+          Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+          Buffer.alloc(8000 + random.below(20000), random.below(255)),
+        ]),
+      },
+    ];
+  if (kind === 'malware')
+    return [
+      random.one([
+        {
+          type: 'application/octet-stream',
+          name: `${name}.pdf.js`,
+          octets: Buffer.from('var a = new ActiveXObject("WScript.Shell");'),
+        },
+        { type: 'application/zip', name: `${name}.zip`, octets: Buffer.from('PK\x03\x04', 'latin1') },
+        {
+          type: 'application/octet-stream',
+          name: `${name}.exe`,
+          octets: Buffer.concat([Buffer.from('MZ'), Buffer.alloc(500)]),
+        },
+        {
+          type: 'text/html',
+          name: `${name}.html`,
+          octets: Buffer.from('<script>location="https://x.example"</script>'),
+        },
+      ]),
+    ];
+  return kind === 'invoice' && random.chance(0.6)
+    ? [{ type: 'application/pdf', name: `${name}.pdf`, octets: Buffer.from('%PDF-1.5') }]
+    : [];
 }

@@ -61,7 +61,8 @@ export const MAILERS: Readonly<Record<string, Mailer>> = {
   outlook: {
     fields: ['X-Mailer: Microsoft Outlook 16.0', 'Thread-Index: AdqF0n3K', 'X-MS-Has-Attach:'],
     id: (random, domain) => `${hex(random, 16)}$${hex(random, 8)}$@${domain}`,
-    boundary: (random) => `----=_NextPart_000_${hex(random, 4).toUpperCase()}_01D${hex(random, 5).toUpperCase()}.${hex(random, 8).toUpperCase()}`,
+    boundary: (random) =>
+      `----=_NextPart_000_${hex(random, 4).toUpperCase()}_01D${hex(random, 5).toUpperCase()}.${hex(random, 8).toUpperCase()}`,
     encoding: 'base64',
     zone: '+0000',
   },
@@ -134,7 +135,10 @@ function body(random: Random, { text, html, attachments = [], mailer, type }: Le
     ...(text === undefined ? [] : [leaf(mailer, 'text/plain', text)]),
     ...(html === undefined ? [] : [leaf(mailer, 'text/html', html)]),
   ];
-  const whole = texts.length > 1 ? multipart(mailer.boundary(random), 'alternative', texts) : (texts[0] ?? leaf(mailer, 'text/plain', ''));
+  const whole =
+    texts.length > 1
+      ? multipart(mailer.boundary(random), 'alternative', texts)
+      : (texts[0] ?? leaf(mailer, 'text/plain', ''));
   if (attachments.length === 0) return whole;
   return multipart(mailer.boundary(random), type ?? 'mixed', [whole, ...attachments.map(attached)]);
 }

@@ -27,7 +27,9 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 export function pageOf(page: Page, paragraphs: readonly string[], link: string, footer: string): string {
   const lines = paragraphs.map((one) => `<p style="font-family:${page.font};color:#333">${linked(escaped(one))}</p>`);
   const picture = page.picture ? `<img src="${new URL('/logo.png', link).href}" width="${page.width / 4}" alt="">` : '';
-  const button = page.button ? `<a href="${link}" style="background:${page.color};color:#fff;padding:12px">&rarr;</a>` : '';
+  const button = page.button
+    ? `<a href="${link}" style="background:${page.color};color:#fff;padding:12px">&rarr;</a>`
+    : '';
   const inner = `${picture}${lines.join('\n')}${button}<p style="font-size:11px;color:#888">${linked(escaped(footer))}</p>`;
   const framed = page.tables
     ? `<table width="${page.width}" align="center" cellpadding="0"><tr><td>${inner}</td></tr></table>`

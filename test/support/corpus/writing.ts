@@ -8,10 +8,85 @@ export interface Slots {
   link: string;
 }
 
-const NAMES = ['Ann', 'Ben', 'Carla', 'David', 'Elena', 'Felix', 'Greta', 'Hugo', 'Ida', 'Jan', 'Kim', 'Lucía', 'Marek', 'Nora', 'Oleg', 'Paula', 'Quinn', 'Rosa', 'Sven', 'Tessa', 'Uwe', 'Wei', 'Yuki', 'Zeynep'];
-const FAMILIES = ['Adler', 'Brown', 'Costa', 'Dubois', 'Eriksen', 'Fischer', 'García', 'Haddad', 'Ivanova', 'Jansen', 'Kowalski', 'Lindqvist', 'Moretti', 'Novak', 'Okafor', 'Petrov', 'Quist', 'Rossi', 'Sato', 'Tanaka', 'Ueda', 'Vogel', 'Wang', 'Young'];
+const NAMES = [
+  'Ann',
+  'Ben',
+  'Carla',
+  'David',
+  'Elena',
+  'Felix',
+  'Greta',
+  'Hugo',
+  'Ida',
+  'Jan',
+  'Kim',
+  'Lucía',
+  'Marek',
+  'Nora',
+  'Oleg',
+  'Paula',
+  'Quinn',
+  'Rosa',
+  'Sven',
+  'Tessa',
+  'Uwe',
+  'Wei',
+  'Yuki',
+  'Zeynep',
+];
+const FAMILIES = [
+  'Adler',
+  'Brown',
+  'Costa',
+  'Dubois',
+  'Eriksen',
+  'Fischer',
+  'García',
+  'Haddad',
+  'Ivanova',
+  'Jansen',
+  'Kowalski',
+  'Lindqvist',
+  'Moretti',
+  'Novak',
+  'Okafor',
+  'Petrov',
+  'Quist',
+  'Rossi',
+  'Sato',
+  'Tanaka',
+  'Ueda',
+  'Vogel',
+  'Wang',
+  'Young',
+];
 const CURRENCIES = ['€', '$', 'EUR', 'USD', 'CHF', '£'];
-const SYLLABLES = ['ba', 'co', 'dri', 'el', 'fa', 'gor', 'hi', 'jun', 'ka', 'lo', 'mar', 'nex', 'or', 'pel', 'qui', 'ro', 'sol', 'ti', 'ul', 'ven', 'wis', 'xa', 'yor', 'zen'];
+const SYLLABLES = [
+  'ba',
+  'co',
+  'dri',
+  'el',
+  'fa',
+  'gor',
+  'hi',
+  'jun',
+  'ka',
+  'lo',
+  'mar',
+  'nex',
+  'or',
+  'pel',
+  'qui',
+  'ro',
+  'sol',
+  'ti',
+  'ul',
+  'ven',
+  'wis',
+  'xa',
+  'yor',
+  'zen',
+];
 
 export function languageOf(name: string): Language {
   const language = LANGUAGES[name];
@@ -35,7 +110,9 @@ export function code(random: Random): string {
 }
 
 function amount(random: Random): string {
-  const whole = random.chance(0.3) ? `${1 + random.below(90)},${100 + random.below(900)}` : String(5 + random.below(900));
+  const whole = random.chance(0.3)
+    ? `${1 + random.below(90)},${100 + random.below(900)}`
+    : String(5 + random.below(900));
   const text = random.chance(0.5) ? `${whole}.${10 + random.below(90)}` : whole;
   return `${text} ${random.one(CURRENCIES)}`;
 }

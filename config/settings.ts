@@ -59,6 +59,9 @@ export const SETTINGS = {
   KEY_FILE: define({ parse: parse.text }),
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
   SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
+  DNSBL: define({ parse: parse.dnsLists, local: 'off', live: 'bl.spamcop.net,psbl.surriel.com' }),
+  URIBL: define({ parse: parse.dnsLists, local: 'off' }),
+  GREYLIST: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
   RSPAMD_URL: define({ parse: parse.text, notYet: true }),
   CLAMAV: define({ parse: parse.text, notYet: true }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
@@ -127,6 +130,10 @@ export interface Settings {
   readonly maxMessageBytes: number;
   /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
   readonly spamChecks: boolean;
+  /** Asked about addresses that bring mail, and about domains that mail names. */
+  readonly dnsLists: { readonly addresses: readonly parse.DnsList[]; readonly hosts: readonly parse.DnsList[] };
+  /** Strangers are told to come again. In live mode. */
+  readonly greylist: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

@@ -50,7 +50,7 @@ export function sampleWith(some: Partial<Sample>): Sample {
     fields,
     subject: 'Lunch',
     author: 'ann@sender.example',
-    text: 'Shall we have lunch on Monday?',
+    text: 'Shall we have lunch on Monday? There is a new place.',
     html: '',
     links: [],
     parts: [],

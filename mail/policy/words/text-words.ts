@@ -1,7 +1,7 @@
 import { tokensOf } from '../../message/words.ts';
 
 /** Characters of a text that are looked at. */
-const MOST_TEXT = 64 * 1024;
+const MOST_TEXT = 32 * 1024;
 /** Longer runs of letters are told by their length. */
 const LONGEST_WORD = 24;
 /** Letters that stand alone, one after the other: "v i a g r a". */

@@ -82,7 +82,7 @@ function person(random: Random, language: string, begins: number): Writer<HamKin
   const mailer = mailerOf(random.one(PERSONAL));
   const peer = own
     ? peerOf(random, domain)
-    : { ip: `198.51.${random.below(4)}.${1 + random.below(250)}`, helo: `out.${domain}`, name: '' };
+    : { ip: `198.51.${random.below(4)}.${1 + random.below(250)}`, helo: `out.${domain}`, name: `out.${domain}` };
   const write = (date: number): Letter => {
     const paragraphs = talk(random, language, name);
     const text = paragraphs.join('\n\n');

@@ -19,11 +19,8 @@ export interface Tally {
   doubted: number;
 }
 
-export interface Measured {
-  good: { all: number; junked: number };
-  junk: { all: number; junked: number };
-  kinds: Tally[];
-}
+/** By kind. */
+export type Tallies = readonly Tally[];
 
 export interface Measuring {
   seed: number;
@@ -31,39 +28,42 @@ export interface Measuring {
   count: number;
   /** Of either kind, from the beginning: a person has said what they are. */
   taught: number;
-  /** What else speaks for or against a message. */
-  checks?: (sample: Sample) => Promise<readonly Finding[]>;
+  /** What else speaks for or against a message that comes at that time. */
+  checks: (sample: Sample, now: number) => readonly Finding[];
 }
 
 const teach = command('teach', async (tx, what: { account: number; email: number; junk: boolean }): Promise<void> => {
   await noteLessons(tx, what.account, [what.email], what.junk ? 'junk' : 'good');
 });
 
-/** Teaches the first messages of a made-up mailbox to a real store, and judges all later ones without teaching more. */
-export async function measure({ seed, count, taught, checks }: Measuring): Promise<Measured> {
+/**
+ * Teaches the first messages of a made-up mailbox to a real store, and judges all later ones without teaching more: by their
+ * words alone, and by everything.
+ */
+export async function measure({ seed, count, taught, checks }: Measuring): Promise<{ words: Tallies; whole: Tallies }> {
   const parts = mailParts();
   await using box = await testStore({ ...parts, commands: [...parts.commands, teach] });
   const { account } = await testAccount(box.store);
   const left = { junk: taught, good: taught };
   const lessons: Promise<unknown>[] = [];
-  const judged: { message: CorpusMessage; sample: Sample }[] = [];
+  const later: { message: CorpusMessage; sample: Sample }[] = [];
   for (const [email, message] of spamCorpus(seed, count).entries()) {
     const sample = await corpusSample(message);
-    const kind = message.junk ? 'junk' : 'good';
-    if (left[kind]-- <= 0) judged.push({ message, sample });
+    const says = message.junk ? 'junk' : 'good';
+    if (left[says]-- <= 0) later.push({ message, sample });
     else {
       lessons.push(box.store.write(teach, { account, email, junk: message.junk }));
-      lessons.push(box.store.write(learn, { account, email, says: kind, words: wordsOf(sample) }));
+      lessons.push(box.store.write(learn, { account, email, says, words: wordsOf(sample) }));
     }
   }
   await Promise.all(lessons);
-  const kinds = new Map<string, Tally>();
-  for (const { message, sample } of judged) {
+  const [words, whole] = [new Map<string, Tally>(), new Map<string, Tally>()];
+  for (const { message, sample } of later) {
     const own = wordsFinding(await box.store.read(knownWords, { account, words: wordsOf(sample) }));
-    const findings = [...own, ...((await checks?.(sample)) ?? [])];
-    addTo(kinds, message, findings);
+    addTo(words, message, own);
+    addTo(whole, message, [...own, ...checks(sample, message.at)]);
   }
-  return summed([...kinds.values()]);
+  return { words: [...words.values()], whole: [...whole.values()] };
 }
 
 function addTo(kinds: Map<string, Tally>, { kind, junk }: CorpusMessage, findings: readonly Finding[]): void {
@@ -75,10 +75,8 @@ function addTo(kinds: Map<string, Tally>, { kind, junk }: CorpusMessage, finding
   kinds.set(kind, tally);
 }
 
-function summed(kinds: Tally[]): Measured {
-  const sum = (isJunk: boolean): { all: number; junked: number } => {
-    const some = kinds.filter((one) => one.isJunk === isJunk);
-    return { all: some.reduce((n, { all }) => n + all, 0), junked: some.reduce((n, { junked }) => n + junked, 0) };
-  };
-  return { good: sum(false), junk: sum(true), kinds: kinds.sort((a, b) => (a.kind < b.kind ? -1 : 1)) };
+/** How many there were of either sort, and in Junk. */
+export function summed(tallies: Tallies, isJunk: boolean): { all: number; junked: number } {
+  const some = tallies.filter((one) => one.isJunk === isJunk);
+  return { all: some.reduce((n, { all }) => n + all, 0), junked: some.reduce((n, { junked }) => n + junked, 0) };
 }

@@ -1,8 +1,7 @@
 import type { Authentication } from '../../../mail/auth/authentication.ts';
-import { indexMessage } from '../../../mail/message/indexer.ts';
-import { type JudgedMessage, sampleOf } from '../../../mail/policy/sample-of.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { Random } from '../random.ts';
+import { sampleFrom } from '../sample.ts';
 import { goodWriters, type HamKind, type Writer } from './ham.ts';
 import { type JunkKind, junkWriters } from './junk.ts';
 import { LANGUAGES } from './languages.ts';
@@ -17,6 +16,8 @@ export interface CorpusMessage {
   peer: Letter['peer'];
   sender: string;
   authentication: Authentication;
+  /** ms UTC. */
+  at: number;
 }
 
 const QUARTER_MS = 90 * 24 * 3600_000;
@@ -44,6 +45,7 @@ export function spamCorpus(seed: number, count: number): CorpusMessage[] {
       peer: letter.peer,
       sender: letter.from.address,
       authentication: authenticationOf(writer.signs, domain),
+      at: letter.date,
     };
   });
 }
@@ -69,12 +71,6 @@ function authenticationOf(signs: boolean, domain: string): Authentication {
 }
 
 /** The message taken apart, as it is judged. */
-export function corpusSample(message: CorpusMessage): Promise<Sample> {
-  const { peer, sender, authentication } = message;
-  return sampleOf(judged(message.octets), { peer, sender }, authentication);
-}
-
-export function judged(octets: Buffer): JudgedMessage {
-  const { headerLength, parts } = indexMessage(octets);
-  return { read: (start, length) => octets.subarray(start, start + length), headerLength, parts };
+export function corpusSample({ octets, authentication, peer, sender }: CorpusMessage): Promise<Sample> {
+  return sampleFrom(octets, authentication, { peer, sender });
 }

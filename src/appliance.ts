@@ -1,6 +1,8 @@
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
+import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
 import type { Relay } from '../mail/relay/relay.ts';
+import { lessonWords } from '../mail/store/lesson-words.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
@@ -58,6 +60,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
   stack.use(openVacation(inside, world));
+  stack.use(new Learner({ store, log, wordsOf: lessonWords }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));

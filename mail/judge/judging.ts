@@ -28,6 +28,8 @@ export interface Judgement {
   /** For who has no say in it. */
   author: DmarcDecision;
   findings: readonly Finding[];
+  /** Keys of who sent it, policy/sender-keys.ts. */
+  senders: readonly string[];
   /** In the order in which they were asked about; accounts that are gone are missing. */
   accounts: readonly AccountJudgement[];
 }

@@ -1,6 +1,19 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { Log } from '../log.ts';
 import type { Judge } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
+
+/** Says in the main thread's log what the judge's has to say. Errors lose what they are on the way: their text goes. */
+export function logOfThread(): Log {
+  const line =
+    (level: 'info' | 'warn') =>
+    (fields: object, text: string): void => {
+      const { err, ...rest } = fields as { err?: Error };
+      const said = err === undefined ? rest : { ...rest, reason: err.message };
+      parentPort?.postMessage({ kind: 'said', level, fields: said, text } satisfies FromJudge);
+    };
+  return { debug: () => undefined, info: line('info'), warn: line('warn'), error: line('warn') };
+}
 
 /** The body of the judge's thread. `close` gives back what the judge holds. */
 export function runJudgeThread(judge: Judge, close: () => void): void {

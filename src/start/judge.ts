@@ -1,3 +1,4 @@
+import type { Settings } from '../../config/settings.ts';
 import { JudgeClient } from '../../mail/judge/client.ts';
 import type { Judging } from '../../mail/receiver/intake-desk.ts';
 import type { Inside } from './inside.ts';
@@ -13,11 +14,13 @@ export interface JudgeSettings {
   network: boolean;
   /** Domains whose ARC seal is believed. */
   trustedSealers: readonly string[];
+  /** Asked about addresses that bring mail, and about domains that mail names. */
+  dnsLists: Settings['dnsLists'];
 }
 
 /** Who judges mail from outside, in a thread of its own. Without checks in local mode nobody has to. */
 export function openJudge(
-  { settings, store, servers, local, log, metrics }: Inside,
+  { settings, store, servers, local, exempt, log, metrics }: Inside,
   stack: AsyncDisposableStack,
 ): Judging | null {
   if (local && !settings.spamChecks) return null;
@@ -27,8 +30,9 @@ export function openJudge(
     hostname: settings.hostname,
     network: !local,
     trustedSealers: settings.trustedSealers,
+    dnsLists: settings.dnsLists,
   };
   const thread = new URL('../judge-thread.ts', import.meta.url);
   const judge = stack.use(new JudgeClient({ thread, settings: told, log, meter: metrics }));
-  return { judge, checks: settings.spamChecks, network: !local };
+  return { judge, checks: settings.spamChecks, network: !local, slows: (ip) => !local && !exempt(ip) };
 }

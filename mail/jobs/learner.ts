@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { JudgeAway } from '../judge/judging.ts';
 import type { Log } from '../log.ts';
 import { JUNK_FROM } from '../policy/finding.ts';
 import { likelihood } from '../policy/words/likelihood.ts';
@@ -69,8 +70,8 @@ export class Learner implements AsyncDisposable {
       if (teaches(says, before, known)) await store.writeSlice(learn, { account, email, says, words });
       else await store.writeSlice(dropLessons, { account, lessons: [{ email, says }] });
     } catch (error) {
-      // The store takes nothing now, of any message.
-      if (error instanceof StoreBusy) throw error;
+      // Nothing can be learned now, of any message.
+      if (error instanceof StoreBusy || error instanceof JudgeAway) throw error;
       log.error({ err: error, account }, 'nothing could be learned from a message');
       await store.writeSlice(dropLessons, { account, lessons: [{ email, says }] });
     }

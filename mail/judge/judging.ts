@@ -49,3 +49,8 @@ export interface AccountJudgement {
 export interface Judge {
   judge(mail: Arriving): Promise<Judgement>;
 }
+
+/** Nobody judges at this moment; what was asked has not been looked at. */
+export class JudgeAway extends Error {
+  override readonly name = 'JudgeAway';
+}

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { Log } from '../log.ts';
+import { lessonWords } from '../store/lesson-words.ts';
 import type { Judge } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
 
@@ -20,7 +21,7 @@ export function runJudgeThread(judge: Judge, close: () => void): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is the thread of the judge, not a program');
   port.on('message', (message: ToJudge) => {
-    if (message.kind === 'judge') {
+    if (message.kind !== 'close') {
       void answer(port, judge, message);
       return;
     }
@@ -29,10 +30,12 @@ export function runJudgeThread(judge: Judge, close: () => void): void {
   });
 }
 
-async function answer(port: MessagePort, judge: Judge, { id, mail }: ToJudge & { kind: 'judge' }): Promise<void> {
+async function answer(port: MessagePort, judge: Judge, asked: Exclude<ToJudge, { kind: 'close' }>): Promise<void> {
+  const { id } = asked;
   const say = (message: FromJudge): void => port.postMessage(message);
   try {
-    say({ kind: 'judged', id, judgement: await judge.judge(mail) });
+    const value = asked.kind === 'judge' ? await judge.judge(asked.mail) : await lessonWords(asked.source);
+    say({ kind: 'answer', id, value });
   } catch (error) {
     const { message, stack } = error as Error;
     say({ kind: 'failed', id, message, stack: stack ?? '' });

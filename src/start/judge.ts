@@ -18,12 +18,8 @@ export interface JudgeSettings {
   dnsLists: Settings['dnsLists'];
 }
 
-/** Who judges mail from outside, in a thread of its own. Without checks in local mode nobody has to. */
-export function openJudge(
-  { settings, store, servers, local, exempt, log, metrics }: Inside,
-  stack: AsyncDisposableStack,
-): Judging | null {
-  if (local && !settings.spamChecks) return null;
+/** Who judges mail from outside, in a thread that starts when it is first needed. */
+export function openJudge({ settings, store, servers, local, log, metrics }: Inside): JudgeClient {
   const told: JudgeSettings = {
     database: store.database,
     servers,
@@ -33,6 +29,11 @@ export function openJudge(
     dnsLists: settings.dnsLists,
   };
   const thread = new URL('../judge-thread.ts', import.meta.url);
-  const judge = stack.use(new JudgeClient({ thread, settings: told, log, meter: metrics }));
+  return new JudgeClient({ thread, settings: told, log, meter: metrics });
+}
+
+/** What the receiver asks it. Without checks in local mode nobody has to be asked. */
+export function judgingBy(judge: JudgeClient, { settings, local, exempt }: Inside): Judging | null {
+  if (local && !settings.spamChecks) return null;
   return { judge, checks: settings.spamChecks, network: !local, slows: (ip) => !local && !exempt(ip) };
 }

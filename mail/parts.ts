@@ -9,6 +9,7 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
@@ -32,6 +33,7 @@ import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
+import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -45,16 +47,19 @@ export function mailParts(): ThreadParts {
   return {
     commands: [
       addAccount,
+      addAlias,
       addAppPassword,
       addDomain,
       addIdentity,
       addPushSubscription,
+      addSenderRule,
       addSuppression,
       addUpload,
       alignIdentities,
       appendMessage,
       beginAttempts,
       cancelSubmission,
+      changeAlias,
       changeEmails,
       changeIdentity,
       changeMailbox,
@@ -89,11 +94,13 @@ export function mailParts(): ThreadParts {
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAlias,
       removeAppPassword,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
       removePushSubscription,
+      removeSenderRule,
       removeSubmission,
       removeSuppression,
       renameMailbox,

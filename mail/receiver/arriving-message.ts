@@ -10,7 +10,7 @@ import type { MailStore } from '../store/store.ts';
 import { type CrossingBlob, IncomingMessage, type Planned } from './incoming-message.ts';
 import type { IntakeDesk } from './intake-desk.ts';
 import type { Envelope, MessageSink, Refusal } from './needs.ts';
-import { refuse } from './refusal.ts';
+import { refuse, takenNoMore } from './refusal.ts';
 
 const CHUNK = 64 * 1024;
 /** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
@@ -41,6 +41,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
       if ('code' in plan) return plan;
       const done = await store.write(deliver, this.#accepted(plan, incoming, blob, index));
       if (done.kind === 'spent') continue;
+      if (done.kind === 'over') return takenNoMore(this.envelope.recipients);
       this.#tell(plan, done.reached);
       if (!done.stored) this.abort();
       if (done.queued > 0) this.intake.options.queued();
@@ -127,7 +128,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     const now = options.clock();
     if (this.envelope.sender !== undefined) return undefined;
     const over = this.envelope.recipients.find(({ route: where }) => {
-      if (where.kind === 'here') return !unasked.take(where.account, now);
+      if (where.kind === 'here') return where.accounts.some((account) => !unasked.take(account, now));
       return where.kind === 'return' && !back.take(addressKey(where.to), now);
     });
     return over && refuse(452, '4.7.1', `${formatAddress(over.address)} gets too many reports, try again later`);

@@ -66,10 +66,14 @@ describe('the direction of imports', () => {
     ['store', ['store', 'message', 'log.ts']],
     ['login', ['login', 'message', 'log.ts']],
     ['forwarder', ['forwarder', 'auth', 'message']],
-    ['delivery', ['delivery', 'forwarder', 'auth', 'store', 'message', 'log.ts']],
+    ['policy', ['policy', 'auth', 'message']],
+    ['delivery', ['delivery', 'policy', 'forwarder', 'auth', 'store', 'message', 'log.ts']],
     ['jobs', ['jobs', 'delivery', 'store', 'message', 'log.ts']],
     // Doors know what is below them, and no other door.
-    ['receiver', ['receiver', 'delivery', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts']],
+    [
+      'receiver',
+      ['receiver', 'delivery', 'policy', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts'],
+    ],
     ['imap', ['imap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['jmap', ['jmap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['relay', ['relay', 'delivery', 'store', 'smtp', 'message', 'auth', 'dns', 'log.ts']],

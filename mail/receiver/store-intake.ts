@@ -36,14 +36,15 @@ export class StoreIntake implements Intake, IntakeDesk {
         ? await route(store, to, { ...asking, ...(announced && { from: () => known(announced) }) })
         : await routeOutward(store, to, asking);
     if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
-    return where.kind === 'unknown' ? this.#returnOf(to) : where;
+    if (where.kind === 'elsewhere' || where.kind === 'unverified') return where;
+    return this.#returnOf(to) ?? where;
   }
 
-  /** A local part that nobody has may be a sender that was rewritten here. */
-  #returnOf(to: Address): Route {
+  /** A sender that was rewritten here and shows it: no catch-all is to keep reports from who is meant. */
+  #returnOf(to: Address): Route | undefined {
     const { forwardKey, clock } = this.options;
     const original = looksRewritten(to.local) ? originalSender(to, forwardKey, clock()) : undefined;
-    return original === undefined ? { kind: 'unknown' } : { kind: 'return', to: original };
+    return original && { kind: 'return', to: original };
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {

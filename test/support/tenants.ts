@@ -26,6 +26,8 @@ export interface Things {
   serviceId: string;
   apiKeyId: string;
   forwarderId: string;
+  aliasId: string;
+  ruleId: string;
   /** Of the organization. */
   webhookId: string;
   sourceAddress: string;
@@ -204,6 +206,8 @@ async function makeThings(
     address,
     serviceId,
     apiKeyId: await get('create_email_api_key', { projectId, name: `${word} key`, allowedDomains: [domain] }, 'key'),
+    aliasId: await get('create_alias', { mailboxIds: [mailboxId], localPart: `${word}-alias` }, 'alias'),
+    ruleId: await get('add_sender_rule', { mailboxId, kind: 'block', pattern: `${word}.blocked.example` }, 'rule'),
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),
     ...forward,
     routeId: await get('set_outbound_route', { ...route, senderDomain: domain }, 'route', 'routeId'),

@@ -24,6 +24,9 @@ export type Planned = Pick<Accepted, 'deliveries' | 'onward'> & { kept: readonly
 /** The octets as they cross to the writer: in the message itself, or the name of their file. */
 export type CrossingBlob = { data: Uint8Array | null; file: { file: string; size: number } | null };
 
+/** `stored`: somebody can look at it all the same, so its file stays. */
+export type Refused = Refusal & { stored?: true };
+
 /** Learns what is to be known of a message while its octets go by. */
 interface Indexer<Index> {
   push(chunk: Uint8Array): void;
@@ -67,7 +70,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
 
   /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
   protected async commit(
-    write: (blob: CrossingBlob, index: Index) => Refusal | Promise<Refusal | undefined>,
+    write: (blob: CrossingBlob, index: Index) => Refused | Promise<Refused | undefined>,
   ): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
     const index = this.#indexer.end();
@@ -78,8 +81,8 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     if (this.#noRoom !== undefined) return busy(this.#noRoom);
     try {
       const blob = await this.#finished();
-      const refusal = (await this.#full(index.size)) ?? (await write(crossing(blob), index));
-      if (refusal !== undefined) this.abort();
+      const refusal: Refused | undefined = (await this.#full(index.size)) ?? (await write(crossing(blob), index));
+      if (refusal !== undefined && refusal.stored !== true) this.abort();
       else if ('file' in blob) store.files.settled(blob.file);
       return refusal;
     } catch (error) {
@@ -126,9 +129,9 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
   }
 
   /** Those who get it and have nothing forwarded: one copy an account, however many of its addresses were named. */
-  protected deliveries(): Delivery[] {
+  #deliveries(staying: ReadonlySet<number>): Delivery[] {
     const { sender, recipients } = this.envelope;
-    const here = recipients.filter(isHere).filter(({ route: where }) => !isForwarded(where));
+    const here = recipients.filter(isHere).filter(({ route: where }) => !passesOn(where, staying));
     return oneEach(
       here.flatMap(({ address, route: where }) =>
         where.accounts.map((account) => deliveryTo(account, address, sender, where.alias)),
@@ -136,12 +139,18 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     );
   }
 
-  /** Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. */
-  protected async plan(known: Pick<ForwardedMail, 'authors' | 'proof'>): Promise<Planned | Refusal> {
-    if (this.#head === undefined) return { deliveries: this.deliveries(), onward: [], kept: [] };
+  /**
+   * Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. At the accounts
+   * in `staying` it ends.
+   */
+  protected async plan(
+    known: Pick<ForwardedMail, 'authors' | 'proof'>,
+    staying: ReadonlySet<number> = NOBODY,
+  ): Promise<Planned | Refusal> {
+    if (this.#head === undefined) return { deliveries: this.#deliveries(NOBODY), onward: [], kept: [] };
     const { store, forwardKey: key, clock } = this.intake.options;
     const { sender, recipients } = this.envelope;
-    const going = recipients.filter(({ route: where }) => isForwarded(where)).map((one) => one.address);
+    const going = recipients.filter(({ route: where }) => passesOn(where, staying)).map((one) => one.address);
     const mail = { sender, fields: this.#head.fields(), key, now: clock(), ...known };
     const { here, onward, lost, kept } = await planForwards(store, going, mail);
     if (lost.length > 0) return unreached(lost, kept);
@@ -153,7 +162,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
         here.push(...back.accounts.map((account) => deliveryTo(account, where.to, sender)));
       else onward.push(returned(where.to));
     }
-    const deliveries = oneEach([...this.deliveries(), ...here]);
+    const deliveries = oneEach([...this.#deliveries(staying), ...here]);
     return { deliveries, onward, kept };
   }
 
@@ -162,6 +171,12 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     if (onward.length > 0) meter.count('forwards_total', { outcome: 'sent_on' }, onward.length);
     for (const { kind } of kept) meter.count('forwards_total', { outcome: kind });
   }
+}
+
+const NOBODY: ReadonlySet<number> = new Set();
+
+function passesOn(where: Route, staying: ReadonlySet<number>): boolean {
+  return isForwarded(where) && !(where.kind === 'here' && where.accounts.some((one) => staying.has(one)));
 }
 
 /** Copies of what it gets go on. */

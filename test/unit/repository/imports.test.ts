@@ -63,16 +63,18 @@ describe('the direction of imports', () => {
     ['smtp', ['smtp', 'message']],
     ['auth', ['auth', 'message', 'dns']],
     ['dns', ['dns']],
-    ['store', ['store', 'message', 'log.ts']],
+    // Decisions know what they decide about, and nothing that is remembered.
+    ['policy', ['policy', 'auth', 'message']],
+    ['store', ['store', 'policy', 'message', 'log.ts']],
+    ['judge', ['judge', 'policy', 'auth', 'dns', 'store', 'message', 'log.ts']],
     ['login', ['login', 'message', 'log.ts']],
     ['forwarder', ['forwarder', 'auth', 'message']],
-    ['policy', ['policy', 'auth', 'message']],
-    ['delivery', ['delivery', 'policy', 'forwarder', 'auth', 'store', 'message', 'log.ts']],
-    ['jobs', ['jobs', 'delivery', 'store', 'message', 'log.ts']],
+    ['delivery', ['delivery', 'forwarder', 'policy', 'auth', 'store', 'message', 'log.ts']],
+    ['jobs', ['jobs', 'delivery', 'policy', 'store', 'message', 'log.ts']],
     // Doors know what is below them, and no other door.
     [
       'receiver',
-      ['receiver', 'delivery', 'policy', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts'],
+      ['receiver', 'delivery', 'judge', 'policy', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts'],
     ],
     ['imap', ['imap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['jmap', ['jmap', 'delivery', 'login', 'store', 'message', 'log.ts']],

@@ -2,7 +2,7 @@ import type { Sample } from './sample.ts';
 import type { Verdict } from './trust.ts';
 
 /** Where a message that is kept goes, and how it is marked. */
-export interface Filed {
+export interface Sorted {
   /** Full name of a mailbox of the account, or the role of one: `inbox`, `junk`, `archive`. A name that is not there: the inbox. */
   mailbox: string;
   /** IMAP keywords, at most a few. */
@@ -14,4 +14,4 @@ export interface Filed {
  * account that keeps a message, after the verdict and before the commit; it is pure and quick, and null leaves the
  * message where the verdict puts it. What goes to Rejects is never asked about.
  */
-export type Filing = (message: Sample, verdict: Verdict) => Filed | null;
+export type Sorting = (message: Sample, verdict: Verdict) => Sorted | null;

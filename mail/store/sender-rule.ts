@@ -145,6 +145,7 @@ export const senderRulesOf = query(
     }>(
       `SELECT * FROM sender_rule WHERE tenant = ?1 AND id > ?2 AND (?3 IS NULL OR outward = ?3)
          AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR account_id IS NULL)
+         AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id = sender_rule.account_id AND a.state = 2)
        ORDER BY id LIMIT ?5`,
       input.tenant,
       input.after,

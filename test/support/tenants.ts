@@ -195,6 +195,7 @@ async function makeThings(
   await call('set_email_inbound_webhook', { mailboxId, url: `https://hooks.example.net/${word}` });
   const forward = { sourceAddress: address, destinationAddress: `boss@${word}.example` };
   const route = { host: '198.41.0.4', use: 'failover', username: word, password: `${word}-smarthost-password` };
+  await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };
   return {

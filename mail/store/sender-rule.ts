@@ -128,8 +128,9 @@ export const senderRulesOf = query(
       tenant: number;
       after: number;
       limit: number;
-      /** Of these accounts, and those of the whole tenant, which are about them as well; null: all. */
+      /** Of these accounts, and with `shared` those of the whole tenant; null: all. */
       accounts: readonly number[] | null;
+      shared: boolean;
       outward: boolean | null;
     },
   ): Promise<StoredSenderRule[]> => {
@@ -144,13 +145,14 @@ export const senderRulesOf = query(
       created_at: number;
     }>(
       `SELECT * FROM sender_rule WHERE tenant = ?1 AND id > ?2 AND (?3 IS NULL OR outward = ?3)
-         AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR account_id IS NULL)
+         AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR (?5 AND account_id IS NULL))
          AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id = sender_rule.account_id AND a.state = 2)
-       ORDER BY id LIMIT ?5`,
+       ORDER BY id LIMIT ?6`,
       input.tenant,
       input.after,
       input.outward === null ? null : Number(input.outward),
       input.accounts === null ? null : JSON.stringify(input.accounts),
+      Number(input.shared),
       input.limit,
     );
     return rows.map(({ account_id: account, outward, created_at: createdAt, ...row }) => ({
@@ -171,6 +173,7 @@ export const senderRule = query(
       after: input.id - 1,
       limit: 1,
       accounts: null,
+      shared: true,
       outward: null,
     });
     return row?.id === input.id ? row : undefined;

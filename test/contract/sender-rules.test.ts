@@ -122,7 +122,7 @@ describe('rules of a mailbox and of its organization', () => {
       await Promise.all(Array.from({ length: 500 }, (_, j) => add({ pattern: `n${i + j}.example` })));
     expect(await add({ pattern: 'one-more.example' })).toEqual({ kind: 'too-many' });
     expect(await add({ pattern: 'n7.example', kind: 'allow' })).toMatchObject({ kind: 'added' });
-    const page = { tenant: 1, accounts: [anna], outward: false, after: 0, limit: 3 };
+    const page = { tenant: 1, accounts: [anna], shared: true, outward: false, after: 0, limit: 3 };
     expect(await box.store.read(senderRulesOf, page)).toHaveLength(3);
     const began = performance.now();
     for (let i = 0; i < 50; i++) expect((await toAnna(`ann@n${i * 7}.example`)).kind).toMatch(/^(?:blocked|here)$/);

@@ -264,7 +264,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
    guardDuplicates from to cc bcc replyTo subject text html template headers attachments inReplyTo listUnsubscribe tags
-   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version`.split(/\s+/),
+   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version
+   maxMessages note direction kind pattern`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -94,17 +94,18 @@ export const listSenderRules = operation({
   reach: 'mailbox',
   action: 'read',
   description:
-    'Lists who is allowed or blocked: rules of mailboxes, and those of the whole organization (mailboxId null), which hold for each of them. The most exact rule decides, then the mailbox before the organization, then block before allow. Changes nothing.',
+    'Lists who is allowed or blocked: rules of mailboxes, and those of the whole organization (mailboxId null), which hold for each of them and are not shown to limited tokens. The most exact rule decides, then the mailbox before the organization, then block before allow. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({ mailboxId: Id('mailbox').optional(), direction: Direction.optional(), ...Page }),
   output: z.object({ rules: z.array(Shown), nextCursor }),
   rest: { method: 'GET', path: '/api/email/sender-rules' },
   async run(call, { mailboxId, direction, ...page }) {
-    const accounts =
-      mailboxId === undefined ? await allowedAccounts(call) : [(await mailboxOf(call, { mailboxId })).id];
+    const allowed = await allowedAccounts(call);
+    const accounts = mailboxId === undefined ? allowed : [(await mailboxOf(call, { mailboxId })).id];
     const rows = await call.store.read(senderRulesOf, {
       tenant: call.tenant,
       accounts,
+      shared: allowed === null,
       outward: direction === undefined ? null : direction === 'out',
       after: Number(page.cursor ?? 0) || 0,
       limit: page.limit + 1,

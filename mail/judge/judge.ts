@@ -10,6 +10,7 @@ import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
 import { octetsOf } from './octets.ts';
+import { senderRulings } from './sender-ruling.ts';
 
 export interface JudgeOptions {
   /** Null: the network is not asked, and nobody has proved anything. */
@@ -33,9 +34,12 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const here = { hostname: options.hostname, now: mail.now };
   const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
   const accounts: AccountJudgement[] = [];
+  const said = senderRulings(options.read, sample);
   for (const account of mail.accounts) {
     const own = await ownJudgement(options, sample, account);
-    if (own !== undefined) accounts.push(own);
+    if (own === undefined) continue;
+    const { findings: more, ...rule } = await said(account);
+    accounts.push({ ...own, ...rule, findings: [...own.findings, ...more] });
   }
   return { authentication, author, findings, accounts };
 }

@@ -1,4 +1,5 @@
 import { addressKey, parseAddress, parseDomain, withoutDetail } from '../message/address.ts';
+import { plainWord } from './finding.ts';
 
 /** Somebody's word about who may write to them, or to whom they may. */
 export interface SenderRule {
@@ -25,7 +26,7 @@ export interface Writer {
 export interface Ruling {
   kind: 'allow' | 'block' | 'unproven';
   rule: SenderRule;
-  /** A sentence without its full stop, for who made the rule. */
+  /** A sentence without its full stop, for both sides: who sends a blocked message hears it too. */
   why: string;
 }
 
@@ -61,7 +62,7 @@ export function rulingOn(rules: readonly SenderRule[], writer: Writer): Ruling |
   if (first !== undefined) return { kind: first.kind, rule: first, why: sentence(first) };
   const [unproven] = about;
   if (unproven === undefined) return undefined;
-  const why = `${sentence(unproven)}, and nothing proves that this message is from there`;
+  const why = `${sentence(unproven)}, but nothing proves that this message is from there`;
   return { kind: 'unproven', rule: unproven, why };
 }
 
@@ -94,7 +95,7 @@ function exactness(pattern: string): number {
 }
 
 function sentence({ kind, pattern, account }: SenderRule): string {
-  return account === null ? `Your organization ${kind}s ${pattern}` : `You ${kind} ${pattern}`;
+  return `Mail from ${plainWord(pattern)} is ${kind}ed by the ${account === null ? 'organization' : 'mailbox'}`;
 }
 
 /** The one spelling of an address, a domain or `*.domain`; undefined for anything else. */

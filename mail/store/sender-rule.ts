@@ -90,6 +90,16 @@ export const senderRules = query(
   },
 );
 
+/** Whether anything is said about who writes to an account. */
+export const hasSenderRules = query('has-sender-rules', async (rx, input: { account: number }): Promise<boolean> => {
+  const rule = await rx.get(
+    `SELECT 1 AS there FROM sender_rule WHERE tenant = (SELECT tenant FROM account WHERE id = ?1) AND outward = 0
+       AND (account_id IS NULL OR account_id = ?1) LIMIT 1`,
+    input.account,
+  );
+  return rule !== undefined;
+});
+
 /** The rules with one of these patterns about whom an account, or a program of the tenant (null), writes to. */
 export async function recipientRules(
   rx: Read,

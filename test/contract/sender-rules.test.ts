@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
+import { senderRulings } from '../../mail/judge/sender-ruling.ts';
 import { networksOf } from '../../mail/policy/network.ts';
 import { patternsOf, rulingOn } from '../../mail/policy/sender-rules.ts';
 import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
@@ -11,6 +12,7 @@ import {
   senderRules,
   senderRulesOf,
 } from '../../mail/store/sender-rule.ts';
+import { sampleWith, vouchedBy } from '../support/sample.ts';
 import { testAlias } from '../support/aliases.ts';
 import { testIntake, theAddress } from '../support/arrivals.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -96,7 +98,10 @@ describe('rules of a mailbox and of its organization', () => {
     await add({ pattern: '*.example', account: null });
     await add({ pattern: 'shop.example', outward: true });
     expect(await ruling(anna)).toMatchObject({ kind: 'allow' });
-    expect(await ruling(bert)).toMatchObject({ kind: 'block', why: 'Your organization blocks *.example' });
+    expect(await ruling(bert)).toMatchObject({
+      kind: 'block',
+      why: 'Mail from *.example is blocked by the organization',
+    });
     expect(await ruling(999)).toBeUndefined();
   });
 
@@ -127,6 +132,29 @@ describe('rules of a mailbox and of its organization', () => {
     const began = performance.now();
     for (let i = 0; i < 50; i++) expect((await toAnna(`ann@n${i * 7}.example`)).kind).toMatch(/^(?:blocked|here)$/);
     expect((performance.now() - began) / 50).toBeLessThan(50);
+  });
+});
+
+describe('a message that is judged', () => {
+  const ruled = (authentication = vouchedBy('shop.example')) =>
+    senderRulings(
+      (what, input) => box.store.read(what, input),
+      sampleWith({ author: 'ann@shop.example', authentication }),
+    );
+
+  test('by an author who is allowed and proved, or blocked, has a rule; one not proved has a remark', async () => {
+    expect(await ruled()(anna)).toEqual({ findings: [] });
+    await add({ pattern: 'shop.example', kind: 'allow' });
+    await add({ pattern: 'shop.example', account: bert });
+    const said = ruled();
+    expect(await said(anna)).toEqual({
+      rule: { kind: 'allow', why: 'Mail from shop.example is allowed by the mailbox' },
+      findings: [],
+    });
+    expect(await said(bert)).toMatchObject({ rule: { kind: 'block' } });
+    const unproven = await ruled(sampleWith({}).authentication)(anna);
+    expect(unproven.rule).toBeUndefined();
+    expect(unproven.findings).toMatchObject([{ rule: 'allow-list', score: 0 }]);
   });
 });
 

@@ -68,10 +68,12 @@ describe('rules about who writes', () => {
   });
 
   test('a block says whose it is', () => {
-    expect(rulingOn([block('*.example', null)], writer())?.why).toBe('Your organization blocks *.example');
-    expect(rulingOn([block('*.example')], writer())?.why).toBe('You block *.example');
+    expect(rulingOn([block('*.example', null)], writer())?.why).toBe(
+      'Mail from *.example is blocked by the organization',
+    );
+    expect(rulingOn([block('*.example')], writer())?.why).toBe('Mail from *.example is blocked by the mailbox');
     expect(rulingOn([allow('*.example')], writer({ aligned: false }))?.why).toBe(
-      'You allow *.example, and nothing proves that this message is from there',
+      'Mail from *.example is allowed by the mailbox, but nothing proves that this message is from there',
     );
   });
 

@@ -137,6 +137,17 @@ export async function dropAliases(tx: Write, domain: number): Promise<void> {
   await tx.run('DELETE FROM alias WHERE domain_id = ?', domain);
 }
 
+/** The accounts of a tenant that write as the alias at exactly this address; none where there is no such alias. */
+export const writersOf = query('writers-of', async (rx, input: { tenant: number; key: string }): Promise<number[]> => {
+  const rows = await rx.all<{ account_id: number }>(
+    `SELECT t.account_id FROM alias a JOIN alias_account t ON t.alias_id = a.id
+     WHERE a.key = ? AND a.tenant = ? AND a.wild = 0 ORDER BY t.account_id`,
+    input.key,
+    input.tenant,
+  );
+  return rows.map((row) => row.account_id);
+});
+
 export interface Alias {
   id: number;
   domain: number;

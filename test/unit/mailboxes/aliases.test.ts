@@ -8,6 +8,7 @@ import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { removeEmailDomain } from '../../../src/operations/domains/remove.ts';
 import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
 import { deleteEmail } from '../../../src/operations/mailboxes/delete.ts';
+import { sendOneEmail } from '../../../src/operations/sending/send.ts';
 import { provisionEmail } from '../../../src/operations/mailboxes/provision.ts';
 import { theAddress } from '../../support/arrivals.ts';
 import { calls, type Calls } from '../../support/calls.ts';
@@ -192,6 +193,20 @@ describe('a token for some mailboxes', () => {
     expect(await box.refused(limited(anna), updateAlias, away)).toMatchObject({ error: 'out_of_scope' });
     await box.done(limited(anna), removeAliasOf, { aliasId: own.id });
   });
+});
+
+test('a tool sends from an alias as its mailbox, and a limited token from no other', async () => {
+  const own = await create({}, limited(anna));
+  const team = await create({ mailboxIds: [anna, bert], localPart: 'team' });
+  const berts = await create({ mailboxIds: [bert], localPart: 'private' });
+  const mail = { to: 'you@remote.example', subject: 'hello', text: 'hello' };
+  for (const { address: from } of [own, team])
+    expect(await box.done(limited(anna), sendOneEmail, { ...mail, from })).toMatchObject({ status: 'queued' });
+  expect(await box.refused(limited(anna), sendOneEmail, { ...mail, from: berts.address })).toMatchObject({
+    error: 'out_of_scope',
+  });
+  const accounts = await box.rows<{ account_id: number }>('SELECT account_id FROM submission');
+  expect(accounts.map((row) => `mbx_${row.account_id}`)).toEqual([anna, anna]);
 });
 
 test('another organization has aliases of its own, at a domain that it claims too', async () => {

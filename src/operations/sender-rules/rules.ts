@@ -83,7 +83,7 @@ function patternOf(text: string, direction: 'in' | 'out'): string {
   const forms = 'an address (ann@shop.example), a domain (shop.example), all domains under one (*.shop.example)';
   const network = direction === 'in' ? ' or a network (192.0.2.0/24, 2001:db8::/32)' : '';
   return refuse('invalid_arguments', `pattern must be ${forms}${network}.`, {
-    issues: [{ path: 'pattern', message: 'is none of these' }],
+    issues: [{ path: 'pattern', message: 'is no address, domain, *.domain or network' }],
   });
 }
 

@@ -34,7 +34,7 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const here = { hostname: options.hostname, now: mail.now };
   const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
   const accounts: AccountJudgement[] = [];
-  const said = senderRulings(options.read, sample);
+  const said = senderRulings(options, sample);
   for (const account of mail.accounts) {
     const own = await ownJudgement(options, sample, account);
     if (own === undefined) continue;

@@ -7,7 +7,10 @@ import { vouchedDomain } from '../policy/vouched.ts';
 import type { Query } from '../store/engine/types.ts';
 import { hasSenderRules, senderRules } from '../store/sender-rule.ts';
 
-type Reader = <I, O>(what: Query<I, O>, input: I) => Promise<O>;
+/** Where rules are looked up. */
+interface Reader {
+  read<I, O>(what: Query<I, O>, input: I): Promise<O>;
+}
 
 /** What the rules of an account and its organization say; an allowed name that nobody has proved is only told of. */
 export interface SaidByRules {
@@ -16,13 +19,13 @@ export interface SaidByRules {
 }
 
 /** Asks for one account after another; what is asked about is made ready once, and where nobody has rules never. */
-export function senderRulings(read: Reader, sample: Sample): (account: number) => Promise<SaidByRules> {
+export function senderRulings(reader: Reader, sample: Sample): (account: number) => Promise<SaidByRules> {
   let about: { writer: Writer; patterns: string[] } | undefined;
   return async (account) => {
-    if (!(await read(hasSenderRules, { account }))) return { findings: [] };
+    if (!(await reader.read(hasSenderRules, { account }))) return { findings: [] };
     about ??= aboutWriter(sample);
     const { writer, patterns } = about;
-    const ruling = rulingOn(await read(senderRules, { account, patterns }), writer);
+    const ruling = rulingOn(await reader.read(senderRules, { account, patterns }), writer);
     if (ruling === undefined) return { findings: [] };
     const { kind, why } = ruling;
     if (kind === 'unproven') return { findings: [{ rule: 'allow-list', score: 0, why }] };

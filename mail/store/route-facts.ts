@@ -1,6 +1,7 @@
 import { OPERATOR } from './account.ts';
 import { aliasAt, isOver, type MetAlias, wildAlias } from './alias-use.ts';
 import { query, type Read } from './engine/types.ts';
+import { anyRules } from './sender-rule.ts';
 
 /** What a recipient address is asked about. */
 export interface RouteQuestion {
@@ -55,7 +56,7 @@ export const routeFacts = query('route-facts', async (rx, asked: RouteQuestion):
     over: alias !== undefined && asked.now !== null && isOver(alias, asked.now),
     forwards: forwards !== 'none',
     waits: forwards === 'waiting',
-    ruled: all.length > 0 && (await hasRules(rx, domain.tenant)),
+    ruled: all.length > 0 && (await anyRules(rx, domain.tenant, false)),
   };
 });
 
@@ -118,11 +119,6 @@ export const haveRoom = query(
     return false;
   },
 );
-
-async function hasRules(rx: Read, tenant: number): Promise<boolean> {
-  const rule = await rx.get('SELECT 1 AS there FROM sender_rule WHERE tenant = ? AND outward = 0 LIMIT 1', tenant);
-  return rule !== undefined;
-}
 
 /**
  * RFC 5321 4.5.1, RFC 2142: postmaster@ and abuse@ reach somebody on every hosted domain: its first account, else its

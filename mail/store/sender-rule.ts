@@ -90,14 +90,20 @@ export const senderRules = query(
   },
 );
 
-/** Whether anything is said about who writes to an account. */
-export const hasSenderRules = query('has-sender-rules', async (rx, input: { account: number }): Promise<boolean> => {
+/** Whether anybody in a tenant has said anything about who writes to them, or (`outward`) to whom they write. */
+export async function anyRules(rx: Read, tenant: number, outward: boolean): Promise<boolean> {
   const rule = await rx.get(
-    `SELECT 1 AS there FROM sender_rule WHERE tenant = (SELECT tenant FROM account WHERE id = ?1) AND outward = 0
-       AND (account_id IS NULL OR account_id = ?1) LIMIT 1`,
-    input.account,
+    'SELECT 1 AS there FROM sender_rule WHERE tenant = ? AND outward = ? LIMIT 1',
+    tenant,
+    Number(outward),
   );
   return rule !== undefined;
+}
+
+/** Whether it is worth asking for {@link senderRules} of an account. */
+export const hasSenderRules = query('has-sender-rules', async (rx, input: { account: number }): Promise<boolean> => {
+  const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
+  return row !== undefined && anyRules(rx, row.tenant, false);
 });
 
 /** The rules with one of these patterns about whom an account, or a program of the tenant (null), writes to. */
@@ -105,8 +111,8 @@ export async function recipientRules(
   rx: Read,
   about: { tenant: number; account: number | null; patterns: () => readonly string[] },
 ): Promise<FoundRule[]> {
-  const any = await rx.get('SELECT 1 AS there FROM sender_rule WHERE tenant = ? AND outward = 1 LIMIT 1', about.tenant);
-  return any === undefined ? [] : found(rx, { ...about, patterns: about.patterns(), outward: true });
+  if (!(await anyRules(rx, about.tenant, true))) return [];
+  return found(rx, { ...about, patterns: about.patterns(), outward: true });
 }
 
 async function found(

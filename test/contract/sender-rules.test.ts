@@ -137,10 +137,7 @@ describe('rules of a mailbox and of its organization', () => {
 
 describe('a message that is judged', () => {
   const ruled = (authentication = vouchedBy('shop.example')) =>
-    senderRulings(
-      (what, input) => box.store.read(what, input),
-      sampleWith({ author: 'ann@shop.example', authentication }),
-    );
+    senderRulings(box.store, sampleWith({ author: 'ann@shop.example', authentication }));
 
   test('by an author who is allowed and proved, or blocked, has a rule; one not proved has a remark', async () => {
     expect(await ruled()(anna)).toEqual({ findings: [] });

@@ -20,8 +20,7 @@ beforeAll(async () => {
   for (const name of ['anna', 'bert']) await box.ask('add_mailbox', { address: `${name}@home.example` });
   const made = await box.ask('create_agent_token', { name: 'test', actions: ['read', 'manage'] });
   token = (made as { secret: string }).secret;
-  const { json } = await tool(base, 'list_emails', {}, token);
-  mailboxIds = (json?.['mailboxes'] as { id: string }[]).map(({ id }) => id);
+  mailboxIds = ((await call('list_emails', {}))['mailboxes'] as { id: string }[]).map(({ id }) => id);
 });
 afterAll(async () => {
   for (const one of [box, dns]) await one[Symbol.asyncDispose]();

@@ -29,6 +29,8 @@ import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from '.
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { forgetGreylist, passGreylist } from './store/greylist.ts';
+import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
@@ -78,9 +80,11 @@ export function mailParts(): ThreadParts {
       finishAttempts,
       forgetDeparted,
       forgetExpunged,
+      forgetGreylist,
       forgetHistory,
       forgetNotices,
       forgetRejects,
+      forgetSenders,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -92,6 +96,7 @@ export function mailParts(): ThreadParts {
       keepStsPolicy,
       keepThreadCounts,
       keepVacation,
+      passGreylist,
       placeEmail,
       plantMailbox,
       putOff,
@@ -124,12 +129,14 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      trimSenders,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
     queries: [
       countThreads,
+      crowdedSenders,
       emailChanges,
       emailResultChanges,
       emailResults,

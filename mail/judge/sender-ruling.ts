@@ -1,5 +1,5 @@
 import type { Finding } from '../policy/finding.ts';
-import { networksOf } from '../policy/network.ts';
+import { networksOf } from '../policy/network-pattern.ts';
 import type { Sample } from '../policy/sample.ts';
 import { patternsOf, rulingOn, type Writer } from '../policy/sender-rules.ts';
 import type { Case } from '../policy/verdict.ts';

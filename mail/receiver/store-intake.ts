@@ -3,10 +3,11 @@ import { copyOf } from '../delivery/incoming-report.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import { type Address, addressKey } from '../message/address.ts';
-import { networksOf } from '../policy/network.ts';
+import { networksOf } from '../policy/network-pattern.ts';
 import { ownsAddress } from '../store/account.ts';
 import { MOST_REPORTS } from '../store/departed.ts';
 import { ArrivingMessage } from './arriving-message.ts';
+import type { Contact } from './greylist.ts';
 import type { IntakeDesk, StoreIntakeOptions } from './intake-desk.ts';
 import type { Announced, Envelope, Intake, MessageSink, Refusal, Route } from './needs.ts';
 import { ReportPace } from './report-pace.ts';
@@ -45,6 +46,10 @@ export class StoreIntake implements Intake, IntakeDesk {
     const { forwardKey, clock } = this.options;
     const original = looksRewritten(to.local) ? originalSender(to, forwardKey, clock()) : undefined;
     return original && { kind: 'return', to: original };
+  }
+
+  async postpone(contact: Contact): Promise<Refusal | undefined> {
+    return this.options.greylist?.look(contact);
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
 import { senderRulings } from '../../mail/judge/sender-ruling.ts';
-import { networksOf } from '../../mail/policy/network.ts';
+import { networksOf } from '../../mail/policy/network-pattern.ts';
 import { patternsOf, rulingOn } from '../../mail/policy/sender-rules.ts';
 import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import {

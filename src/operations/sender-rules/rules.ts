@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { networkPattern } from '../../../mail/policy/network.ts';
+import { networkPattern } from '../../../mail/policy/network-pattern.ts';
 import { namePattern } from '../../../mail/policy/sender-rules.ts';
 import {
   addSenderRule,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { networkPattern, networksOf } from '../../../mail/policy/network.ts';
+import { networkPattern, networksOf } from '../../../mail/policy/network-pattern.ts';
 import {
   blockedAtOnce,
   namePattern,

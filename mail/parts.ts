@@ -9,6 +9,7 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
@@ -37,6 +38,7 @@ import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { forgetRejects } from './store/reject.ts';
+import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -52,16 +54,19 @@ export function mailParts(): ThreadParts {
   return {
     commands: [
       addAccount,
+      addAlias,
       addAppPassword,
       addDomain,
       addIdentity,
       addPushSubscription,
+      addSenderRule,
       addSuppression,
       addUpload,
       alignIdentities,
       appendMessage,
       beginAttempts,
       cancelSubmission,
+      changeAlias,
       changeEmails,
       changeIdentity,
       changeMailbox,
@@ -103,11 +108,13 @@ export function mailParts(): ThreadParts {
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAlias,
       removeAppPassword,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
       removePushSubscription,
+      removeSenderRule,
       removeSubmission,
       removeSuppression,
       renameMailbox,

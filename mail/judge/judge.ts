@@ -20,6 +20,7 @@ import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
 import { octetsOf } from './octets.ts';
+import { senderRulings } from './sender-ruling.ts';
 
 export interface JudgeOptions {
   /** Null: the network is not asked, and nobody has proved anything. */
@@ -52,9 +53,12 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const words = wordsOf(sample);
   const findings = await generalFindings(options, sample, mail.now);
   const accounts: AccountJudgement[] = [];
+  const said = senderRulings(options, sample);
   for (const account of mail.accounts) {
     const own = await ownJudgement(options, { sample, senders, words, now: mail.now }, account);
-    if (own !== undefined) accounts.push(own);
+    if (own === undefined) continue;
+    const { findings: more, ...rule } = await said(account);
+    accounts.push({ ...own, ...rule, findings: [...own.findings, ...more] });
   }
   return { authentication, author, findings, senders, accounts };
 }

@@ -40,8 +40,8 @@ export function ruling(
     });
   const named = recipients.flatMap(({ route: { kind, ...where } }): Named[] => {
     if (kind === 'forward') return [{ account: undefined, decision: decision(undefined) }];
-    if (kind !== 'here' || !('account' in where)) return [];
-    return [{ account: where.account, decision: decision(known.get(where.account)) }];
+    if (kind !== 'here' || !('accounts' in where)) return [];
+    return where.accounts.map((account) => ({ account, decision: decision(known.get(account)) }));
   });
   const refusal = refuses ? refusalOf(named) : undefined;
   return {

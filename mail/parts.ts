@@ -21,6 +21,8 @@ import { copyEmail, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { resumeSender } from './store/paused-sender.ts';
+import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
@@ -73,6 +75,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetHistory,
       forgetNotices,
+      forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -101,6 +104,7 @@ export function mailParts(): ThreadParts {
       replayNotices,
       sendScheduled,
       sendVacationAnswer,
+      resumeSender,
       setOutboundRoute,
       setPassword,
       setQuota,

@@ -7,6 +7,7 @@ import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
+import { forgetSenderUse } from '../store/sender-use.ts';
 import type { Command } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import {
@@ -50,7 +51,14 @@ export class Housekeeping implements AsyncDisposable {
 
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
-    this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
+    this.#chores = [
+      forgetSenderUse,
+      forgetSpent,
+      forgetStsPolicies,
+      forgetTlsResults,
+      forgetVacationAnswers,
+      ...chores,
+    ];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;

@@ -12,6 +12,7 @@ import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { setForwardingPolicy } from './forwarding-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
 import { listOutbox, withdrawOutboxItem } from './outbox.ts';
+import { listPausedSenders, resumePausedSender } from './paused-senders.ts';
 import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';
 import {
   createEmailTemplate,
@@ -52,6 +53,8 @@ export const SENDING: readonly Operation[] = [
   cancelScheduledEmail,
   listOutbox,
   withdrawOutboxItem,
+  listPausedSenders,
+  resumePausedSender,
   createEmailTemplate,
   updateEmailTemplate,
   listEmailTemplates,

@@ -66,7 +66,8 @@ describe('the direction of imports', () => {
     ['store', ['store', 'message', 'log.ts']],
     ['login', ['login', 'message', 'log.ts']],
     ['forwarder', ['forwarder', 'auth', 'message']],
-    ['delivery', ['delivery', 'forwarder', 'auth', 'store', 'message', 'log.ts']],
+    ['policy', ['policy', 'message', 'auth']],
+    ['delivery', ['delivery', 'policy', 'forwarder', 'auth', 'store', 'message', 'log.ts']],
     ['jobs', ['jobs', 'delivery', 'store', 'message', 'log.ts']],
     // Doors know what is below them, and no other door.
     ['receiver', ['receiver', 'delivery', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts']],

@@ -58,8 +58,8 @@ export const SETTINGS = {
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
   KEY_FILE: define({ parse: parse.text }),
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
-  RSPAMD_URL: define({ parse: parse.text, notYet: true }),
-  CLAMAV: define({ parse: parse.text, notYet: true }),
+  RSPAMD_URL: define({ parse: parse.rspamd }),
+  CLAMAV: define({ parse: parse.clamav }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
   BLOB_URL: define({ parse: parse.text, notYet: true, secret: true }),
   LOG_LEVEL: define({ parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error'), local: 'info' }),
@@ -124,6 +124,10 @@ export interface Settings {
   readonly localPassword: string | undefined;
   readonly keyFile: string;
   readonly maxMessageBytes: number;
+  /** An Rspamd server that looks at what comes from outside. */
+  readonly rspamdUrl: string | undefined;
+  /** A ClamAV daemon that does. */
+  readonly clamav: parse.ClamavPlace | undefined;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

@@ -235,8 +235,6 @@ describe('a bad setting stops the start with one sentence that names it', () => 
   });
 
   test.each<[string, string]>([
-    ['RSPAMD_URL', 'http://127.0.0.1:11333'],
-    ['CLAMAV', '127.0.0.1:3310'],
     ['DATABASE_URL', 'postgres://user:hunter2@db/mail'],
     ['BLOB_URL', 's3://bucket'],
     ['ACME_EMAIL', 'me@example.com'],

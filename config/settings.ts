@@ -58,7 +58,7 @@ export const SETTINGS = {
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
   KEY_FILE: define({ parse: parse.text }),
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
-  RSPAMD_URL: define({ parse: parse.rspamd }),
+  RSPAMD_URL: define({ parse: parse.rspamd, secret: true }),
   CLAMAV: define({ parse: parse.clamav }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
   BLOB_URL: define({ parse: parse.text, notYet: true, secret: true }),

@@ -21,5 +21,5 @@ function findingOf(signature: string): Finding {
     return { rule: 'clamav', score: 10, why, flag: 'malware', refuse: true };
   }
   const why = `ClamAV finds it suspicious and calls it ${name}`;
-  return { rule: 'clamav', score: 5, why, ...(/^Heuristics\.Phishing\./.test(signature) && { flag: 'phishing' }) };
+  return { rule: 'clamav', score: 5, why, ...(signature.startsWith('Heuristics.Phishing.') && { flag: 'phishing' }) };
 }

@@ -4,7 +4,7 @@ import { ScanTrouble } from './scanner.ts';
 /** A symbol below this says nothing that a person would want to read. */
 const WORTH_NAMING = 0.5;
 const MOST_NAMED = 5;
-const LONGEST_NAME = 80;
+const LONGEST_WORDS = 80;
 /** The most that a message gets for symbols that made Rspamd do nothing. */
 const MOST_UNMARKED = 4;
 
@@ -18,7 +18,8 @@ const ACTIONS: Readonly<Record<string, { score: number; would: string; refuse?: 
 };
 
 interface Symbol {
-  name: string;
+  /** As the rules of that server describe it, else its name. */
+  words: string;
   score: number;
 }
 
@@ -26,7 +27,8 @@ interface Symbol {
 export function rspamdFindings(text: string): readonly Finding[] {
   const answer = objectIn(text);
   const { action, score, required_score: required } = answer;
-  if (answer['is_skipped'] === true) return [];
+  // By its settings; a test pattern is skipped too, and still has its action.
+  if (answer['is_skipped'] === true && action !== 'reject') return [];
   if (typeof action !== 'string' || !isNumber(score)) throw new ScanTrouble('its answer is none');
   const symbols = symbolsOf(answer['symbols']);
   const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
@@ -53,18 +55,21 @@ function objectIn(text: string): Record<string, unknown> {
 function symbolsOf(given: unknown): Symbol[] {
   if (typeof given !== 'object' || given === null) return [];
   const all = Object.entries(given).flatMap(([name, one]: [string, unknown]) => {
-    const score: unknown = typeof one === 'object' && one !== null && 'score' in one ? one.score : undefined;
-    return isNumber(score) && score > WORTH_NAMING ? [{ name, score }] : [];
+    if (typeof one !== 'object' || one === null || !('score' in one)) return [];
+    const { score } = one;
+    const words = 'description' in one && typeof one.description === 'string' ? one.description : name;
+    return isNumber(score) && score > WORTH_NAMING ? [{ words: harmless(words), score }] : [];
   });
   return all.toSorted((a, b) => b.score - a.score).slice(0, MOST_NAMED);
 }
 
-function worded({ name, score }: Symbol): string {
-  const words = name
-    .slice(0, LONGEST_NAME)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, ' ');
-  return `${words.trim() || 'a rule'} (${rounded(score)})`;
+function harmless(words: string): string {
+  const plain = words.slice(0, LONGEST_WORDS).replace(/[^\x20-\x7e]/g, '?');
+  return plain.trim().replace(/\.$/, '') || 'a rule';
+}
+
+function worded({ words, score }: Symbol): string {
+  return `${words} (${rounded(score)})`;
 }
 
 function isNumber(value: unknown): value is number {

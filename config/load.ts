@@ -142,6 +142,7 @@ function settle(values: Values, terminal: boolean): Settings {
     maxMessageBytes: needed(values.MAX_MESSAGE_BYTES),
     rspamdUrl: values.RSPAMD_URL,
     clamav: values.CLAMAV,
+    spamChecks: needed(values.SPAM_CHECKS) === 'on',
     logLevel: needed(values.LOG_LEVEL),
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };

@@ -60,6 +60,7 @@ export const SETTINGS = {
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
   RSPAMD_URL: define({ parse: parse.rspamd, secret: true }),
   CLAMAV: define({ parse: parse.clamav }),
+  SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
   BLOB_URL: define({ parse: parse.text, notYet: true, secret: true }),
   LOG_LEVEL: define({ parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error'), local: 'info' }),
@@ -128,6 +129,8 @@ export interface Settings {
   readonly rspamdUrl: string | undefined;
   /** A ClamAV daemon that does. */
   readonly clamav: parse.ClamavPlace | undefined;
+  /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
+  readonly spamChecks: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

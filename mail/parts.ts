@@ -25,6 +25,7 @@ import { resumeSender } from './store/paused-sender.ts';
 import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
+import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
@@ -34,6 +35,7 @@ import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
+import { forgetRejects } from './store/reject.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -75,6 +77,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetHistory,
       forgetNotices,
+      forgetRejects,
       forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,
@@ -105,6 +108,7 @@ export function mailParts(): ThreadParts {
       sendScheduled,
       sendVacationAnswer,
       resumeSender,
+      setMailPolicy,
       setOutboundRoute,
       setPassword,
       setQuota,

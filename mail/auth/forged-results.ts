@@ -4,6 +4,7 @@ import { readFields } from '../message/header.ts';
 const MOST_HEADER = 1024 * 1024;
 const END = Buffer.from('\r\n\r\n');
 const FIELD = 'authentication-results';
+const VERDICT = 'x-mailstead-verdict';
 
 /** Whose results a header block begins with, undefined when it does not begin with any. RFC 8601 2.5. */
 export function resultsServer(header: string): string | undefined {
@@ -31,10 +32,11 @@ export async function* withoutResultsOf(authserv: string, message: AsyncIterable
   if (head !== undefined) yield cleaned(head, authserv);
 }
 
-function cleaned(header: Buffer, authserv: string): Buffer {
+/** A header block without what claims to be this server's own word: its results, and its verdict. */
+export function cleaned(header: Buffer, authserv: string): Buffer {
   const text = header.toString('latin1');
   const isForged = ({ name, value }: { name: string; value: string }): boolean =>
-    name === FIELD && serverOf(value) === serverOf(authserv);
+    name === VERDICT || (name === FIELD && serverOf(value) === serverOf(authserv));
   const fields = readFields(text);
   if (!fields.some(isForged)) return header;
   const rest = fields.filter((field) => !isForged(field)).map(({ start, end }) => text.slice(start, end));

@@ -9,6 +9,7 @@ import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
 import type { Command } from '../store/engine/types.ts';
+import { forgetRejects } from '../store/reject.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -52,6 +53,7 @@ export class Housekeeping implements AsyncDisposable {
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
+      forgetRejects,
       forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,

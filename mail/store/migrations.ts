@@ -20,6 +20,7 @@ const files = [
   '0017-submission.sql',
   '0018-upload.sql',
   '0019-push.sql',
+  '0020-trust.sql',
   '0025-anomaly.sql',
 ];
 

@@ -11,6 +11,7 @@ import { replayWebhookDeliveries, replayWebhookDelivery, testInboundWebhook, tes
 import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { setForwardingPolicy } from './forwarding-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
+import { getMailPolicy, updateMailPolicy } from './mail-policy.ts';
 import { listOutbox, withdrawOutboxItem } from './outbox.ts';
 import { listPausedSenders, resumePausedSender } from './paused-senders.ts';
 import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';
@@ -34,6 +35,8 @@ export const SENDING: readonly Operation[] = [
   listEmailForwarders,
   removeEmailForwarder,
   setForwardingPolicy,
+  getMailPolicy,
+  updateMailPolicy,
   testInboundWebhook,
   listWebhookDeliveries,
   listDeadWebhookDeliveries,

@@ -69,6 +69,7 @@ test('local mode', () => {
     maxMessageBytes: 26_214_400,
     rspamdUrl: undefined,
     clamav: undefined,
+    spamChecks: true,
     logLevel: 'info',
     logFormat: 'json',
   });

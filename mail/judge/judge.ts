@@ -1,0 +1,59 @@
+import { authenticate } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import type { Resolver } from '../dns/lookup.ts';
+import type { AuthorDecision } from '../policy/verdict.ts';
+import type { Query } from '../store/engine/types.ts';
+import { recipientFacts } from '../store/recipient-facts.ts';
+import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
+import { octetsOf } from './octets.ts';
+
+export interface JudgeOptions {
+  /** Null: the network is not asked, and nobody has proved anything. */
+  resolver: Resolver | null;
+  /** Our own name. */
+  hostname: string;
+  /** Reads what is remembered of accounts. */
+  read<I, O>(what: Query<I, O>, input: I): Promise<O>;
+}
+
+/** Makes the judge of incoming mail, which holds nothing but what it was given. */
+export function createJudge(options: JudgeOptions): Judge {
+  return { judge: (mail) => judge(options, mail) };
+}
+
+async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
+  const authentication = await authenticated(options, mail);
+  const author = decisionOn(authentication);
+  if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
+  const accounts: AccountJudgement[] = [];
+  for (const account of mail.accounts) {
+    const own = await ownJudgement(options, account);
+    if (own !== undefined) accounts.push(own);
+  }
+  return { authentication, author, findings: [], accounts };
+}
+
+async function authenticated({ resolver, hostname }: JudgeOptions, mail: Arriving): Promise<Authentication> {
+  if (resolver === null) return NOBODY_ASKED;
+  const { octets, peer, sender } = mail;
+  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver, hostname });
+}
+
+const NOBODY_ASKED: Authentication = {
+  spf: { result: 'none', domain: '' },
+  dkim: [],
+  dmarc: { result: 'none', policy: 'none', domain: '', organization: '' },
+  arc: 'none',
+};
+
+function decisionOn({ dmarc }: Authentication): AuthorDecision {
+  if (dmarc.result === 'permerror') return { kind: 'refuse', why: 'It does not have exactly one author' };
+  if (dmarc.result !== 'fail' || dmarc.policy === 'none') return { kind: 'pass', why: '' };
+  const why = `It fails the DMARC policy of ${dmarc.domain}`;
+  return { kind: dmarc.policy === 'reject' ? 'refuse' : 'junk', why };
+}
+
+async function ownJudgement(options: JudgeOptions, account: number): Promise<AccountJudgement | undefined> {
+  const facts = await options.read(recipientFacts, { account });
+  return facts && { account, policy: facts.policy, findings: [], known: false };
+}

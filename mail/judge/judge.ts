@@ -1,10 +1,14 @@
 import { authenticate } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Resolver } from '../dns/lookup.ts';
+import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
+import type { Sample } from '../policy/sample.ts';
+import { sampleOf } from '../policy/sample-of.ts';
 import type { AuthorDecision } from '../policy/verdict.ts';
 import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
+import { openMessage } from './message-reader.ts';
 import { octetsOf } from './octets.ts';
 
 export interface JudgeOptions {
@@ -25,12 +29,22 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const authentication = await authenticated(options, mail);
   const author = decisionOn(authentication);
   if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
+  const sample = await sampled(mail, authentication);
+  const here = { hostname: options.hostname, now: mail.now };
+  const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
   const accounts: AccountJudgement[] = [];
   for (const account of mail.accounts) {
-    const own = await ownJudgement(options, account);
+    const own = await ownJudgement(options, sample, account);
     if (own !== undefined) accounts.push(own);
   }
-  return { authentication, author, findings: [], accounts };
+  return { authentication, author, findings, accounts };
+}
+
+async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
+  using message = openMessage(mail.octets);
+  const { headerLength, parts, peer, sender } = mail;
+  const arrival = { peer: { ...peer, name: '' }, sender };
+  return sampleOf({ read: message.read, headerLength, parts }, arrival, authentication);
 }
 
 async function authenticated({ resolver, hostname }: JudgeOptions, mail: Arriving): Promise<Authentication> {
@@ -53,7 +67,11 @@ function decisionOn({ dmarc }: Authentication): AuthorDecision {
   return { kind: dmarc.policy === 'reject' ? 'refuse' : 'junk', why };
 }
 
-async function ownJudgement(options: JudgeOptions, account: number): Promise<AccountJudgement | undefined> {
+async function ownJudgement(
+  options: JudgeOptions,
+  sample: Sample,
+  account: number,
+): Promise<AccountJudgement | undefined> {
   const facts = await options.read(recipientFacts, { account });
-  return facts && { account, policy: facts.policy, findings: [], known: false };
+  return facts && { account, policy: facts.policy, findings: checkFamiliar(sample, facts), known: false };
 }

@@ -7,6 +7,9 @@ import type { Case } from '../policy/verdict.ts';
 export interface Arriving {
   /** The octets, or the path of the file that has them. */
   octets: Uint8Array | string;
+  /** Of its index: where its body begins, and its part table, packed. */
+  headerLength: number;
+  parts: string;
   peer: { ip: string; helo: string };
   /** Envelope sender, '' for the null reverse-path. */
   sender: string;

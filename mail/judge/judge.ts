@@ -2,6 +2,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Resolver } from '../dns/lookup.ts';
 import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
+import type { Finding } from '../policy/finding.ts';
 import type { Sample } from '../policy/sample.ts';
 import { sampleOf } from '../policy/sample-of.ts';
 import type { AuthorDecision } from '../policy/verdict.ts';
@@ -9,13 +10,16 @@ import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
-import { octetsOf } from './octets.ts';
+import { octetsOf, sizeOf } from './octets.ts';
+import type { Scan } from './scanners/scanners.ts';
 
 export interface JudgeOptions {
   /** Null: the network is not asked, and nobody has proved anything. */
   resolver: Resolver | null;
   /** Our own name. */
   hostname: string;
+  /** Programs beside this one that look at messages. */
+  scan: Scan;
   /** Reads what is remembered of accounts. */
   read<I, O>(what: Query<I, O>, input: I): Promise<O>;
 }
@@ -26,18 +30,30 @@ export function createJudge(options: JudgeOptions): Judge {
 }
 
 async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
+  // At the same time as the name servers are asked.
+  const scanning = mail.checks ? scanned(options, mail) : [];
   const authentication = await authenticated(options, mail);
   const author = decisionOn(authentication);
   if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
   const sample = await sampled(mail, authentication);
   const here = { hostname: options.hostname, now: mail.now };
-  const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
+  const findings = [
+    ...checkContent(sample, here),
+    ...(options.resolver === null ? [] : checkPeer(sample, here)),
+    ...(await scanning),
+  ];
   const accounts: AccountJudgement[] = [];
   for (const account of mail.accounts) {
     const own = await ownJudgement(options, sample, account);
     if (own !== undefined) accounts.push(own);
   }
   return { authentication, author, findings, accounts };
+}
+
+function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Finding[]> {
+  const { trace, peer, sender, recipients, octets } = mail;
+  const message = { size: sizeOf(octets), octets: () => octetsOf(octets) };
+  return scan({ trace, peer: { ...peer, name: '' }, sender, recipients, ...message });
 }
 
 async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {

@@ -1,3 +1,4 @@
+import type { Labels } from '../log.ts';
 import type { Arriving, Judgement } from './judging.ts';
 
 /** What crosses between the main thread and the judge's. */
@@ -6,4 +7,5 @@ export type ToJudge = { kind: 'judge'; id: number; mail: Arriving } | { kind: 'c
 export type FromJudge =
   | { kind: 'judged'; id: number; judgement: Judgement }
   | { kind: 'failed'; id: number; message: string; stack: string }
+  | { kind: 'counted'; name: string; labels: Labels }
   | { kind: 'said'; level: 'info' | 'warn'; fields: object; text: string };

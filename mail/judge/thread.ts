@@ -1,6 +1,18 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { type Log, type Meter, quiet } from '../log.ts';
 import type { Judge } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
+
+/** What is said and counted in the judge's thread, by the main one. */
+export function fromThread(): Log & Meter {
+  const tell = (message: FromJudge): void => parentPort?.postMessage(message);
+  return {
+    ...quiet,
+    info: (fields, text) => tell({ kind: 'said', level: 'info', fields, text }),
+    warn: (fields, text) => tell({ kind: 'said', level: 'warn', fields, text }),
+    count: (name, labels = {}) => tell({ kind: 'counted', name, labels }),
+  };
+}
 
 /** The body of the judge's thread. `close` gives back what the judge holds. */
 export function runJudgeThread(judge: Judge, close: () => void): void {

@@ -1,4 +1,5 @@
 import { JudgeClient } from '../../mail/judge/client.ts';
+import type { ScannerPlaces } from '../../mail/judge/scanners/scanners.ts';
 import type { Judging } from '../../mail/receiver/intake-desk.ts';
 import type { Inside } from './inside.ts';
 
@@ -11,6 +12,7 @@ export interface JudgeSettings {
   hostname: string;
   /** The network may be asked. */
   network: boolean;
+  scanners: ScannerPlaces;
 }
 
 /** Who judges mail from outside, in a thread of its own. Without checks in local mode nobody has to. */
@@ -24,6 +26,7 @@ export function openJudge(
     servers,
     hostname: settings.hostname,
     network: !local,
+    scanners: { rspamd: settings.rspamdUrl, clamav: settings.clamav },
   };
   const thread = new URL('../judge-thread.ts', import.meta.url);
   const judge = stack.use(new JudgeClient({ thread, settings: told, log, meter: metrics }));

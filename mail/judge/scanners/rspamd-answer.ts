@@ -64,7 +64,11 @@ function symbolsOf(given: unknown): Symbol[] {
 }
 
 function harmless(words: string): string {
-  const plain = words.slice(0, LONGEST_WORDS).replace(/[^\x20-\x7e]/g, '?');
+  // It may be told to who wrote: with no link in it.
+  const plain = words
+    .slice(0, LONGEST_WORDS)
+    .replace(/[^\x20-\x7e]/g, '?')
+    .replaceAll('://', ' ');
   return plain.trim().replace(/\.$/, '') || 'a rule';
 }
 

@@ -8,15 +8,18 @@ import type { Scanned } from './scanner.ts';
 const RSPAMD_MS = 5_000;
 const CLAMAV_MS = 10_000;
 
+/** Where each listens; undefined: it is not asked. */
+export interface ScannerPlaces {
+  /** URL of a normal worker. */
+  rspamd?: string | undefined;
+  clamav?: ClamavPlace | undefined;
+}
+
 /** Asks all of them at the same time. Never rejects, and answers within the time of the slowest. */
 export type Scan = (mail: Scanned) => Promise<readonly Finding[]>;
 
 /** The scanners that the settings name; none: nothing is found. Opens nothing until it is asked. */
-export function openScanners(
-  places: { rspamd?: string | undefined; clamav?: ClamavPlace | undefined },
-  options: Pick<CareOptions, 'log' | 'meter'>,
-): Scan {
-  const { rspamd, clamav } = places;
+export function openScanners({ rspamd, clamav }: ScannerPlaces, options: Pick<CareOptions, 'log' | 'meter'>): Scan {
   const scanners = [
     ...(rspamd === undefined ? [] : [new CarefulScanner(new Rspamd(rspamd), { ...options, timeoutMs: RSPAMD_MS })]),
     ...(clamav === undefined ? [] : [new CarefulScanner(new Clamav(clamav), { ...options, timeoutMs: CLAMAV_MS })]),

@@ -24,7 +24,7 @@ export interface RunningRspamd extends AsyncDisposable {
 }
 
 /**
- * Debian's Rspamd with Debian's rules, files of its own, on loopback. Nothing outside is asked: names are looked up at
+ * Debian's Rspamd with Debian's rules, files of its own, on loopback, which it takes for anybody's address. Nothing outside is asked: names are looked up at
  * `dns` (`127.0.0.1:port`), and what is learnt is kept by the Redis at `redis`, or nowhere. Needs root.
  */
 export async function startRspamd({ dns, redis }: { dns: string; redis?: string }): Promise<RunningRspamd> {
@@ -81,13 +81,14 @@ function layRspamd(dir: string, { dns, redis, normal, controller, milter }: Layo
   mkdirSync(join(dir, 'local/local.d'), { recursive: true });
   const write = (name: string, text: string): void => writeFileSync(join(dir, 'local/local.d', name), `${text}\n`);
   for (const name of OFF.split(' ')) write(`${name}.conf`, 'enabled = false;');
-  write('options.inc', `dns { nameserver = ["${dns}"]; timeout = 1s; retransmits = 2; }`);
+  write('options.inc', `local_addrs = "192.0.2.0/24"; dns { nameserver = ["${dns}"]; timeout = 1s; retransmits = 2; }`);
   write('worker-normal.inc', `bind_socket = "127.0.0.1:${normal}";`);
   write('worker-controller.inc', `bind_socket = "127.0.0.1:${controller}"; secure_ip = "127.0.0.1";`);
   write(
     'worker-proxy.inc',
-    `bind_socket = "127.0.0.1:${milter}"; upstream "local" { default = yes; hosts = "127.0.0.1:${normal}"; }`,
+    `bind_socket = "127.0.0.1:${milter}"; count = 2; upstream "local" { default = yes; self_scan = yes; }`,
   );
+  write('milter_headers.conf', 'use = ["authentication-results"];');
   if (redis !== undefined) write('redis.conf', `servers = "${redis}";`);
 }
 

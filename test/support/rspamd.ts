@@ -81,14 +81,15 @@ function layRspamd(dir: string, { dns, redis, normal, controller, milter }: Layo
   mkdirSync(join(dir, 'local/local.d'), { recursive: true });
   const write = (name: string, text: string): void => writeFileSync(join(dir, 'local/local.d', name), `${text}\n`);
   for (const name of OFF.split(' ')) write(`${name}.conf`, 'enabled = false;');
-  write('options.inc', `local_addrs = "192.0.2.0/24"; dns { nameserver = ["${dns}"]; timeout = 1s; retransmits = 2; }`);
+  for (const name of ['spf', 'dkim', 'dmarc', 'arc']) write(`${name}.conf`, 'check_local = true;');
+  write('options.inc', `check_local = true; dns { nameserver = ["${dns}"]; timeout = 1s; retransmits = 2; }`);
   write('worker-normal.inc', `bind_socket = "127.0.0.1:${normal}";`);
   write('worker-controller.inc', `bind_socket = "127.0.0.1:${controller}"; secure_ip = "127.0.0.1";`);
   write(
     'worker-proxy.inc',
     `bind_socket = "127.0.0.1:${milter}"; count = 2; upstream "local" { default = yes; self_scan = yes; }`,
   );
-  write('milter_headers.conf', 'use = ["authentication-results"];');
+  write('milter_headers.conf', 'use = ["authentication-results"]; skip_local = false;');
   if (redis !== undefined) write('redis.conf', `servers = "${redis}";`);
 }
 

@@ -30,6 +30,8 @@ import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from '.
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { forgetGreylist, passGreylist } from './store/greylist.ts';
+import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
@@ -75,9 +77,11 @@ export function mailParts(): ThreadParts {
       finishAttempts,
       forgetDeparted,
       forgetExpunged,
+      forgetGreylist,
       forgetHistory,
       forgetNotices,
       forgetRejects,
+      forgetSenders,
       forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,
@@ -90,6 +94,7 @@ export function mailParts(): ThreadParts {
       keepStsPolicy,
       keepThreadCounts,
       keepVacation,
+      passGreylist,
       placeEmail,
       plantMailbox,
       putOff,
@@ -121,12 +126,14 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      trimSenders,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
     queries: [
       countThreads,
+      crowdedSenders,
       emailChanges,
       emailResultChanges,
       emailResults,

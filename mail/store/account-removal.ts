@@ -85,6 +85,7 @@ async function removeRest(tx: Write, account: number): Promise<boolean> {
 }
 
 const REST = [
+  'DELETE FROM sender WHERE (account_id, key) IN (SELECT account_id, key FROM sender WHERE account_id = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM msgid WHERE (account_id, h, subj_h) IN (SELECT account_id, h, subj_h FROM msgid WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v

@@ -13,6 +13,8 @@ export interface JudgeSettings {
   /** The network may be asked. */
   network: boolean;
   scanners: ScannerPlaces;
+  /** Domains whose ARC seal is believed. */
+  trustedSealers: readonly string[];
 }
 
 /** Who judges mail from outside, in a thread of its own. Without checks in local mode nobody has to. */
@@ -27,6 +29,7 @@ export function openJudge(
     hostname: settings.hostname,
     network: !local,
     scanners: { rspamd: settings.rspamdUrl, clamav: settings.clamav },
+    trustedSealers: settings.trustedSealers,
   };
   const thread = new URL('../judge-thread.ts', import.meta.url);
   const judge = stack.use(new JudgeClient({ thread, settings: told, log, meter: metrics }));

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const clamd = stack.use(await startClamd(MALWARE));
   const said = { log: quiet, meter: quiet };
   ask = { rspamd: openScanners({ rspamd: rspamd.url }, said), clamav: openScanners({ clamav: clamd }, said) };
-}, 120_000);
+}, 200_000);
 afterAll(() => stack.disposeAsync());
 
 const HEAD = [

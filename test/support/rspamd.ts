@@ -11,7 +11,7 @@ const OFF =
   'rbl surbl fuzzy_check asn phishing rspamd_update mx_check dcc url_redirector ' +
   'greylist history_redis ratelimit dkim_signing bimi neural replies whitelist';
 const FLAGS = '-f -u _rspamd -g _rspamd -c /etc/rspamd/rspamd.conf';
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 export interface RunningRspamd extends AsyncDisposable {
   pid: number;

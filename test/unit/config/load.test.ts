@@ -69,7 +69,10 @@ test('local mode', () => {
     maxMessageBytes: 26_214_400,
     rspamdUrl: undefined,
     clamav: undefined,
+    dnsLists: { addresses: [], hosts: [] },
+    greylist: false,
     spamChecks: true,
+    trustedSealers: [],
     logLevel: 'info',
     logFormat: 'json',
   });
@@ -83,7 +86,11 @@ test('live mode', () => {
     listen: ['0.0.0.0', '::'],
     ports: { http: 80, https: 443, smtp: 25, submission: 587, submissions: 465, imap: 143, imaps: 993, dns: undefined },
     allowPrivateNetworks: { all: false, networks: [], places: [] },
+    dnsLists: { addresses: [{ zone: 'bl.spamcop.net' }, { zone: 'psbl.surriel.com' }], hosts: [] },
+    greylist: false,
   });
+  expect(load({ HOSTNAME: NAME, GREYLIST: 'on' })).toMatchObject({ greylist: true });
+  expect(load({ GREYLIST: 'on' })).toMatchObject({ greylist: false });
 });
 
 test.each<[Environment, Partial<Settings>]>([
@@ -119,6 +126,21 @@ test.each<[Environment, Partial<Settings>]>([
   [{ RSPAMD_URL: 'http://127.0.0.1:11333/' }, { rspamdUrl: 'http://127.0.0.1:11333' }],
   [{ CLAMAV: 'unix:/run/clamav/clamd.ctl' }, { clamav: { path: '/run/clamav/clamd.ctl' } }],
   [{ CLAMAV: '[::1]:3310' }, { clamav: { host: '::1', port: 3310 } }],
+  [
+    { DNSBL: 'a.example, B.example=0.5,c.example=refuse,d.example=-2', URIBL: 'e.example' },
+    {
+      dnsLists: {
+        addresses: [
+          { zone: 'a.example', score: 2.5, refuse: false },
+          { zone: 'b.example', score: 0.5, refuse: false },
+          { zone: 'c.example', score: 2.5, refuse: true },
+          { zone: 'd.example', score: -2, refuse: false },
+        ],
+        hosts: [{ zone: 'e.example', score: 2.5, refuse: false }],
+      },
+    },
+  ],
+  [{ HOSTNAME: NAME, DNSBL: 'off' }, { dnsLists: { addresses: [], hosts: [] } }],
   [
     { HOSTNAME: '', LOG_FORMAT: '' },
     { live: false, logFormat: 'json' },
@@ -224,6 +246,14 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     [{ TLS_CERT: '/a.pem' }],
     [{ TLS_KEY: '/a.pem' }],
     [{ TOKEN_PREFIX: 'a' }],
+    [{ DNSBL: 'list' }],
+    [{ DNSBL: '127.0.0.1' }],
+    [{ DNSBL: 'a.example=' }],
+    [{ DNSBL: 'a.example=9' }],
+    [{ DNSBL: 'a.example=1=2' }],
+    [{ DNSBL: 'off,a.example' }],
+    [{ URIBL: Array.from({ length: 11 }, (_, i) => `l${i}.example`).join(',') }],
+    [{ GREYLIST: 'yes' }],
     [{ TOKEN_PREFIX: 'my_prefix' }],
     [{ LOCAL_PASSWORD: 'a\nb' }],
     [{ LOCAL_PASSWORD: 'secret', HOSTNAME: NAME }],

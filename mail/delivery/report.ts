@@ -72,8 +72,10 @@ export async function takeReport(
       return true;
     case 'complained':
       await note(tx, trace, 'complained', account, { to, report, feedback: said.feedback }, stamp, about);
-      await suppressed(tx, copy, 'complaint', said.feedback, stamp);
-      await watchBack(tx, copy, { complaints: 1 }, stamp);
+      // Once a recipient: a single one could send as many reports as are taken about its copies.
+      if (await suppressed(tx, copy, 'complaint', said.feedback, stamp)) {
+        await watchBack(tx, copy, { complaints: 1 }, stamp);
+      }
       return true;
     case 'failed':
     case 'told': {
@@ -81,8 +83,8 @@ export async function takeReport(
       const event = said.kind === 'failed' ? 'failed' : 'reported';
       await note(tx, trace, event, account, { to, host, status, text, action, report }, stamp, about);
       if (said.kind === 'failed' && meansGone(status)) {
-        await suppressed(tx, copy, 'hard_bounce', text, stamp);
-        await watchBack(tx, copy, { bounced: 1 }, stamp);
+        const news = await suppressed(tx, copy, 'hard_bounce', text, stamp);
+        if (news) await watchBack(tx, copy, { bounced: 1 }, stamp);
       }
       return true;
     }
@@ -95,6 +97,6 @@ async function suppressed(
   reason: 'complaint' | 'hard_bounce',
   said: string,
   stamp: Stamp,
-): Promise<void> {
-  await suppress(tx, { tenant, key: textKey(recipient), reason, source: 'report', said, trace, account }, stamp);
+): Promise<boolean> {
+  return suppress(tx, { tenant, key: textKey(recipient), reason, source: 'report', said, trace, account }, stamp);
 }

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listWaiting } from '../../mail/delivery/outbox.ts';
+import { takeReport } from '../../mail/delivery/report.ts';
 import { sendScheduled } from '../../mail/delivery/schedule.ts';
 import { submit, type Submitted } from '../../mail/delivery/submit.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
+import { mailParts } from '../../mail/parts.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
+import { departedCopy } from '../../mail/store/departed.ts';
+import { command } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { PAUSED, pausedSenders, resumeSender } from '../../mail/store/paused-sender.ts';
 import { beginAttempts, listQueue } from '../../mail/store/queue.ts';
@@ -15,11 +19,20 @@ import { testAccount, testStore, type TestStore } from '../support/store.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
+/** A recipient calls its copy unwanted; `digest` tells the report from others. */
+const complain = command('test-complain', async (tx, { id, digest }: { id: number; digest: string }, stamp) => {
+  const copy = await departedCopy.run(tx, { id });
+  if (copy === undefined) throw new Error('no such copy');
+  const said = { kind: 'complained', feedback: 'abuse' } as const;
+  return takeReport(tx, { copy, digest, said, delivery: null }, 'report', stamp);
+});
+
 let box: TestStore;
 let account: number;
 let sent: number;
 beforeEach(async () => {
-  box = await testStore();
+  const parts = mailParts();
+  box = await testStore({ ...parts, commands: [...parts.commands, complain] });
   ({ account } = await testAccount(box.store));
   sent = 0;
 });
@@ -158,6 +171,17 @@ describe('what comes back', () => {
     expect(one?.figures).toEqual({ bounced: 10, recipients: 50, limit: 10 });
     // The others that were on the wire, after the pause.
     expect(await paused()).toHaveLength(1);
+  });
+
+  test('five recipients who complain pause the sender; one that complains nine times does not', async () => {
+    await meet(20);
+    const ids = (await queue('due')).map((row) => row.id);
+    for (let n = 0; n < 9; n++) await box.store.write(complain, { id: ids[0] ?? 0, digest: `one ${n}` });
+    expect(await paused()).toEqual([]);
+    for (const id of ids.slice(1, 4)) await box.store.write(complain, { id, digest: 'first' });
+    expect(await paused()).toEqual([]);
+    await box.store.write(complain, { id: ids[4] ?? 0, digest: 'first' });
+    expect(await paused()).toMatchObject([{ figures: { complaints: 5, recipients: 20, limit: 5 } }]);
   });
 
   test('a refusal of the text, or of us, counts for nothing', async () => {

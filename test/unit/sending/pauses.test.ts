@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { query } from '../../../mail/store/engine/types.ts';
 import { quiet } from '../../../mail/log.ts';
 import { listQueue } from '../../../mail/store/queue.ts';
 import { rowId } from '../../../src/ids.ts';
+import { freezeOrganization } from '../../../src/organizations/commands.ts';
+import { removeOrganization } from '../../../src/organizations/removal-commands.ts';
 import { PauseHerald } from '../../../src/sending/pause-herald.ts';
 import type { SendResult } from '../../../src/sending/send-answer.ts';
 import { send } from '../../../src/sending/send-desk.ts';
@@ -91,4 +94,21 @@ test('only its own owners and the operator let it go on; what was held goes', as
   expect((await sendAs(tenants.a, 50)).status).toBe('queued');
   const outbox = (await tenants.do('list_outbox', {}))['items'] as { state: string }[];
   expect(outbox.filter((one) => one.state === 'pending')).toEqual([]);
+});
+
+const left = query('test-left', (rx, { tenant }: { tenant: number }) =>
+  rx.get<{ met: number; paused: number }>(
+    `SELECT (SELECT count(*) FROM correspondent WHERE account_id = -?1) AS met,
+       (SELECT count(*) FROM paused_sender WHERE tenant = ?1) AS paused`,
+    tenant,
+  ),
+);
+
+test('whom its programs wrote to, and who was paused, go with an organization', async () => {
+  const { store } = tenants.world;
+  const id = rowId('organization', tenants.a.main.organizationId) ?? 0;
+  expect(await store.read(left, { tenant: id })).toEqual({ met: 600, paused: 1 });
+  await store.write(freezeOrganization, { id, frozen: true });
+  while ((await store.write(removeOrganization, { id })).kind === 'removing');
+  expect(await store.read(left, { tenant: id })).toEqual({ met: 0, paused: 0 });
 });

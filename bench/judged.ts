@@ -40,7 +40,10 @@ if (only !== 'ours') {
 }
 
 const load = (connections: number): Omit<Load, 'messages'> => ({
-  ...{ connections, octets: OCTETS, oneEach: false, lmtp: false },
+  connections,
+  octets: OCTETS,
+  oneEach: false,
+  lmtp: false,
   mail: senders.mail,
   sender: senders.sender,
 });

@@ -15,7 +15,7 @@ export interface Load {
   /** Speak LMTP to the subject's LMTP port instead of SMTP. */
   lmtp: boolean;
   /** Makes the nth message of a run; by default one of {@link message}. */
-  mail?: (n: number, octets: number, run: string) => Buffer | Promise<Buffer>;
+  mail?: (n: number, octets: number, run: string) => Promise<Buffer>;
   /** Envelope sender of the nth. */
   sender?: (n: number) => string;
 }
@@ -35,7 +35,7 @@ let runs = 0;
 /** Puts the same mail on a server and waits until all of it can be seen over IMAP. */
 export async function ingest(subject: Subject, load: Load): Promise<Figures> {
   const run = `r${process.pid}x${runs++}`;
-  const { mail = message, sender = () => 'bench@sender.test' } = load;
+  const { mail = plain, sender = () => 'bench@sender.test' } = load;
   const made = Array.from({ length: Math.min(load.messages, 500) }, (_, i) => mail(i, load.octets, run));
   const mails = (await Promise.all(made)).map(stuffed);
   const watch = await Watch.open(subject);
@@ -76,6 +76,8 @@ export async function ingest(subject: Subject, load: Load): Promise<Figures> {
     p99: at(0.99),
   };
 }
+
+const plain = (n: number, octets: number, run: string): Promise<Buffer> => Promise.resolve(message(n, octets, run));
 
 async function greet(subject: Subject, load: Load): Promise<Wire> {
   const wire = await Wire.open(load.lmtp ? (subject.lmtpPort ?? 0) : subject.smtpPort);

@@ -9,9 +9,9 @@ const DOMAINS = 8;
 export interface Senders {
   zone: Record<string, DnsAnswer>;
   /** The `n`th message of a run, signed by its author's domain. */
-  mail(n: number, octets: number, run: string): Promise<Buffer>;
+  mail: (n: number, octets: number, run: string) => Promise<Buffer>;
   /** Its envelope sender. */
-  sender(n: number): string;
+  sender: (n: number) => string;
 }
 
 /** Domains that publish SPF for loopback, a DKIM key of 2,048 bits and DMARC with p=reject: all of their mail passes. */
@@ -24,6 +24,10 @@ export function makeSenders(): Senders {
   const zone: Record<string, DnsAnswer> = {
     'PTR 1.0.0.127.in-addr.arpa': ['mx.sender.test'],
     'A mx.sender.test': ['127.0.0.1'],
+    // What the load says in EHLO.
+    'A bench.test': ['127.0.0.1'],
+    'AAAA bench.test': ['::1'],
+    'MX bench.test': ['10 mx.sender.test'],
   };
   for (const { domain, selector, key } of keys) {
     const p = createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64');

@@ -19,7 +19,7 @@ const LEARNT = 250;
  * Redis, trained. What asks the network for anything else is off.
  */
 export async function startJudgedPeer(users: number, dns: string, senders: Senders): Promise<Subject> {
-  const stack = new AsyncDisposableStack();
+  await using stack = new AsyncDisposableStack();
   const redis = stack.use(await startRedis());
   const rspamd = stack.use(await startRspamd({ dns, redis: `127.0.0.1:${redis.port}` }));
   await train(rspamd.controllerUrl, senders);
@@ -30,13 +30,14 @@ milter_default_action = tempfail
 milter_protocol = 6
 `,
   );
+  const beside = stack.move();
   return {
     ...postfix,
     name: 'postfix+dovecot+rspamd',
     roots: [...postfix.roots, rspamd.pid, redis.pid],
     async stop() {
       await postfix.stop();
-      await stack.disposeAsync();
+      await beside.disposeAsync();
     },
   };
 }

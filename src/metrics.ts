@@ -24,6 +24,9 @@ export const METRICS: Readonly<Record<string, string>> = {
   dns_queries_total: 'Questions to the name server, by way and outcome.',
   webhook_attempts_total: 'Attempts to tell webhooks what arrived, by outcome (told, later, dead).',
   sent_messages_total: 'Messages that programs asked to have sent, by outcome (sent, or the kind of refusal).',
+  senders_paused_total: 'Mailboxes and keys that were paused as they sent what they never sent, by kind.',
+  scans_total:
+    'Messages that scanners were asked about, by scanner (rspamd, clamav) and outcome (clean, found, trouble, skipped).',
   queue_rows: 'Recipients in the queue, by state (due, held).',
   queue_oldest_seconds: 'How long the oldest recipient has waited that is not held.',
 };

@@ -8,6 +8,7 @@ import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
+import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
@@ -57,8 +58,9 @@ export class Housekeeping implements AsyncDisposable {
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
       forgetRejects,
-      forgetSpent,
       forgetSenders,
+      forgetSenderUse,
+      forgetSpent,
       forgetGreylist,
       forgetStsPolicies,
       forgetTlsResults,

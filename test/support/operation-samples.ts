@@ -103,6 +103,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   send_test_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example` }),
   cancel_scheduled_email: ({ sentId }) => ({ sentId }),
   list_outbox: none,
+  list_paused_senders: none,
+  resume_sender: () => ({ sender: 'mbx_999999' }),
   withdraw_outbox_item: ({ outboxId }) => ({ outboxId }),
   create_email_template: () => ({ name: fresh(), subject: 'Hello {{name}}', text: 'Hello {{name}}' }),
   update_email_template: ({ templateId }) => ({ templateId, subject: fresh(), text: fresh() }),

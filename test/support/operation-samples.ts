@@ -172,6 +172,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
   sentId: (of) => of.sentId,
+  inReplyTo: (of) => of.sentId,
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
@@ -246,7 +247,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
-   guardDuplicates from to cc bcc replyTo subject text html template headers attachments inReplyTo listUnsubscribe tags
+   guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
    metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version`.split(/\s+/),
 );
 

@@ -1,6 +1,6 @@
 import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
 import { findForeignAuthor, type Identity } from '../../mail/delivery/identity.ts';
-import { type Stopped, trySubmit } from '../../mail/delivery/submit.ts';
+import { trySubmit } from '../../mail/delivery/submit.ts';
 import { type Address, addressKey, formatAddress, needsUtf8, textKey } from '../../mail/message/address.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
 import { accountByKey } from '../../mail/store/account.ts';
@@ -17,7 +17,7 @@ import { keepOctets } from './keep-octets.ts';
 import type { Sender } from './key-auth.ts';
 import { answerTo, answerToTry, type SendResult } from './send-answer.ts';
 import { sendTime } from './send-time.ts';
-import { refuseAuthor, refuseStopped } from './send-refusals.ts';
+import { type NotSent, refuseAuthor, refuseStopped } from './send-refusals.ts';
 import { recipientsOf, sendEmail, type SendOutcome, type SendRequest } from './sent-commands.ts';
 import { findSentByTrace } from './sent-queries.ts';
 
@@ -68,7 +68,7 @@ function without(
   sender: Sender,
   request: EmailRequest,
   leftOut: readonly LeftOut[],
-  stopped: Exclude<Stopped, { kind: 'repeated' }>,
+  stopped: NotSent,
 ): readonly LeftOut[] {
   if (stopped.kind !== 'suppressed') return refuseStopped(stopped, sender);
   const all = [...leftOut, ...stopped.recipients];

@@ -22,10 +22,13 @@ export interface SendRequest extends Submission {
 export type SendOutcome =
   | { kind: 'sent'; sent: SentEmail; queued: boolean }
   | { kind: 'repeated'; sent: SentEmail }
+  /** Its organization was frozen while the request was under way. */
+  | { kind: 'frozen' }
   | Exclude<Stopped, { kind: 'repeated' }>;
 
 /** Takes what a program sends, in one commit: the message, its record, and what keeps it from being sent twice. */
 export const sendEmail = command('send-email', async (tx, request: SendRequest, stamp): Promise<SendOutcome> => {
+  if (await isFrozen(tx, request.organization)) return { kind: 'frozen' };
   const done = await submit.run(tx, request, stamp);
   if (done.kind === 'taken') return { kind: 'sent', sent: await record(tx, request, null, stamp), queued: done.queued };
   if (done.kind === 'waits') return { kind: 'sent', sent: await record(tx, request, done, stamp), queued: false };
@@ -34,6 +37,12 @@ export const sendEmail = command('send-email', async (tx, request: SendRequest, 
   if (sent === undefined) throw new Error(`the message ${done.trace} was sent before and has no record`);
   return { kind: 'repeated', sent };
 });
+
+/** Asked in the commit: a freeze holds what is queued by then, so whatever came behind it would go out. */
+async function isFrozen(tx: Write, organization: number): Promise<boolean> {
+  const row = await tx.get('SELECT 1 AS frozen FROM organization WHERE id = ? AND frozen_at IS NOT NULL', organization);
+  return row !== undefined;
+}
 
 async function record(
   tx: Write,

@@ -138,6 +138,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_usage: none,
   get_appliance_status: none,
   get_tls_status: none,
+  list_tls_results: () => ({ domain: 'remote.example', day: '2026-01-01' }),
   search_docs: () => ({ query: 'mailbox' }),
   list_organizations: none,
   freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
@@ -188,7 +189,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
 /** Arguments that name nothing of an organization, as far as the operation that is named here goes. */
 const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
   // A new name: another organization's claim of it neither blocks nor captures.
-  domain: ['add_email_domain', 'steer_queue'],
+  domain: ['add_email_domain', 'steer_queue', 'list_tls_results'],
   // One that is not in sight steers nothing.
   messageId: ['steer_queue'],
   // Anybody's.
@@ -248,7 +249,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
    guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
-   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version`.split(/\s+/),
+   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

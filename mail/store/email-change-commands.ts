@@ -1,5 +1,5 @@
 import { MOST_MAILBOXES_PER_EMAIL } from './email-commands.ts';
-import { guarded, type StateMismatch, type StateStep } from './email-state.ts';
+import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { type StoreFlagsResult, storeFlagsUnsettled } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';

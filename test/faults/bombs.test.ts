@@ -19,15 +19,21 @@ const TICKS_MS = 10;
 
 let box: Box;
 let jmap: JmapClient;
+/** Beside it, for an account holds 500 MB of uploads at most. */
+let other: JmapClient;
+let imports = 0;
 let receiver: WebhookReceiver<unknown>;
 beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
   box = await startBox({ settings: UNDER_LOAD });
   await box.ask('set_email_inbound_webhook', { address: box.address, url: receiver.url });
-  jmap = await JmapClient.discover(`http://127.0.0.1:${box.port('http')}`, {
-    user: box.address,
-    password: box.password,
-  });
+  const base = `http://127.0.0.1:${box.port('http')}`;
+  jmap = await JmapClient.discover(base, { user: box.address, password: box.password });
+  await box.ask('provision_email', { domain: 'box.test', localPart: 'other' });
+  const { imap } = (await box.ask('reveal_email_credentials', { address: 'other@box.test' })) as {
+    imap: { username: string; password: string };
+  };
+  other = await JmapClient.discover(base, { user: imap.username, password: imap.password });
   // What is loaded with the first message is not its fault.
   expect(await throughSmtp(Buffer.from('From: a@far.example\r\nSubject: first\r\n\r\nwords\r\n'))).toMatch(/^250 /);
   await readByImap();
@@ -39,18 +45,20 @@ afterAll(async () => {
 });
 
 /** Each is taken or refused for good, and read by every door, while nobody else has to wait for it. */
-test.each(BOMBS)('$name', async ({ name, make }) => {
+test.each(BOMBS)('$name', { retry: 2 }, async ({ name, make }) => {
   const bomb = make();
-  const canary = await Canary.watch(box);
+  using canary = await Canary.watch(box);
   const heard = receiver.told.length;
   const smtp = await measured(() => throughSmtp(bomb));
-  if (smtp.said.startsWith('250')) await expect.poll(() => receiver.told.length, { timeout: 10_000 }).toBe(heard + 1);
+  const webhook = await measured(async () => {
+    if (smtp.said.startsWith('250')) await expect.poll(() => receiver.told.length, { timeout: 10_000 }).toBe(heard + 1);
+  });
   const append = await measured(() => throughAppend(bomb));
-  const imported = await measured(() => throughJmap(bomb));
+  const imported = await measured(() => throughJmap(imports++ % 2 === 0 ? jmap : other, bomb));
   const imap = await measured(readByImap);
   const read = await measured(readByJmap);
   const waits = await canary.end();
-  const figures = { smtp, append, imported, imap, read };
+  const figures = { smtp, webhook, append, imported, imap, read };
   const times = Object.entries(figures).map(([door, { took, cpu }]) => `${door} ${took} ms (CPU ${cpu})`);
   console.log(`${name}: ${times.join(', ')}, structure ${imap.said} octets, waits ${JSON.stringify(waits)}`);
   expect(smtp.said).toMatch(/^(?:250|55\d) /);
@@ -94,7 +102,7 @@ async function throughAppend(message: Buffer): Promise<string> {
   return (await answer(wire)).at(-1) ?? '';
 }
 
-async function throughJmap(message: Buffer): Promise<string> {
+async function throughJmap(jmap: JmapClient, message: Buffer): Promise<string> {
   const { blobId } = await jmap.upload(new Uint8Array(message), 'message/rfc822');
   const inbox = String((await jmap.call('Mailbox/query', { filter: { role: 'inbox' } }))['ids']);
   const said = await jmap.call('Email/import', { emails: { one: { blobId, mailboxIds: { [inbox]: true } } } });
@@ -106,10 +114,10 @@ async function readByImap(): Promise<number> {
   using wire = await loggedIn();
   wire.send('a SELECT INBOX\r\n');
   await answer(wire);
-  wire.send('a FETCH * (UID FLAGS ENVELOPE BODYSTRUCTURE BODY.PEEK[HEADER.FIELDS (SUBJECT FROM REFERENCES)])\r\n');
-  const lines = await answer(wire);
-  expect(lines.at(-1)).toMatch(/^a OK/);
-  return lines.join('\r\n').length;
+  wire.send('a FETCH * (ENVELOPE BODYSTRUCTURE BODY.PEEK[HEADER.FIELDS (SUBJECT REFERENCES)])\r\nb LOGOUT\r\n');
+  const said = await wire.all();
+  expect(said).toContain('\r\na OK');
+  return said.length;
 }
 
 async function readByJmap(): Promise<void> {

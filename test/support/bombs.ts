@@ -65,7 +65,7 @@ function nested(levels: number): Buffer {
     (_, i) => `--b${i}\r\nContent-Type: multipart/mixed; boundary=b${i + 1}\r\n\r\n`,
   ).join('');
   const head = octets(`${FROM}Content-Type: multipart/mixed; boundary=b0\r\n\r\n${opened}`);
-  return Buffer.concat([head, Buffer.alloc(SIZE - head.length, '--b1\r\n')]);
+  return Buffer.concat([head, Buffer.alloc(SIZE - head.length, '--b1\r\n'), octets('\r\n')]);
 }
 
 function longName(): string {

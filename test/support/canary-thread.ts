@@ -8,18 +8,18 @@ const { ports, every } = workerData as { ports: { smtp: number; imap: number; ht
 /** Milliseconds that the next answer takes; a server that is deaf is not asked a second time meanwhile. */
 type Ask = () => Promise<number>;
 
-async function lineAsker(port: number, command: string): Promise<Ask> {
-  const socket: Socket = connect(port, '127.0.0.1');
-  let heard: () => void = () => undefined;
-  const answer = (): Promise<void> => new Promise((resolve) => (heard = resolve));
-  const greeting = answer();
-  socket.on('data', () => heard());
-  await greeting;
+/** Begins anew when the server has had enough of a client that does nothing. */
+function lineAsker(port: number, command: string): Ask {
+  let socket: Socket | undefined;
   return async () => {
     const began = performance.now();
-    const said = answer();
-    socket.write(command);
-    await said;
+    if (socket === undefined) {
+      const opened = (socket = connect(port, '127.0.0.1').on('error', () => undefined));
+      opened.once('close', () => (socket = undefined));
+    } else socket.write(command);
+    const said = socket;
+    await new Promise<void>((resolve) => said.once('data', () => resolve()).once('close', () => resolve()));
+    said.removeAllListeners('data').resume();
     return performance.now() - began;
   };
 }
@@ -50,8 +50,8 @@ async function watch(ask: Ask): Promise<number[]> {
   return waits;
 }
 
-const [smtp, imap] = await Promise.all([lineAsker(ports.smtp, 'NOOP\r\n'), lineAsker(ports.imap, 'a NOOP\r\n')]);
+const asks = [lineAsker(ports.smtp, 'NOOP\r\n'), lineAsker(ports.imap, 'a NOOP\r\n'), pageAsker(ports.http)];
+for (const ask of asks) await ask();
 parentPort?.postMessage('ready');
-const waits = await Promise.all([smtp, imap, pageAsker(ports.http)].map(watch));
-parentPort?.postMessage(waits);
+parentPort?.postMessage(await Promise.all(asks.map(watch)));
 process.exit();

@@ -12,7 +12,7 @@ export interface Waits {
 }
 
 /** Asks SMTP, IMAP and HTTP every 100 ms on connections of its own, from a thread that the test does not hold up. */
-export class Canary {
+export class Canary implements Disposable {
   readonly #thread: Worker;
 
   private constructor(thread: Worker) {
@@ -26,6 +26,10 @@ export class Canary {
     });
     await once(thread, 'message');
     return new Canary(thread);
+  }
+
+  [Symbol.dispose](): void {
+    void this.#thread.terminate();
   }
 
   /** Ends it and answers for each of the three. */

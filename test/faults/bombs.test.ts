@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BOMBS } from '../support/bombs.ts';
 import { type Box, startBox } from '../support/box.ts';
@@ -16,6 +17,8 @@ const MOST_WAIT = 250;
 /** Octets. */
 const LARGEST_STRUCTURE = 1_000_000;
 const TICKS_MS = 10;
+/** How much longer things take on a machine that is busy with others. */
+const busy = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 let box: Box;
 let jmap: JmapClient;
@@ -45,13 +48,13 @@ afterAll(async () => {
 });
 
 /** Each is taken or refused for good, and read by every door, while nobody else has to wait for it. */
-test.each(BOMBS)('$name', { retry: 2 }, async ({ name, make }) => {
+test.each(BOMBS)('$name', { retry: 1 }, async ({ name, make }) => {
   const bomb = make();
   using canary = await Canary.watch(box);
   const heard = receiver.told.length;
   const smtp = await measured(() => throughSmtp(bomb));
   const webhook = await measured(async () => {
-    if (smtp.said.startsWith('250')) await expect.poll(() => receiver.told.length, { timeout: 10_000 }).toBe(heard + 1);
+    if (smtp.said.startsWith('250')) await expect.poll(() => receiver.told.length, { timeout: 30_000 }).toBe(heard + 1);
   });
   const append = await measured(() => throughAppend(bomb));
   const imported = await measured(() => throughJmap(imports++ % 2 === 0 ? jmap : other, bomb));
@@ -64,12 +67,12 @@ test.each(BOMBS)('$name', { retry: 2 }, async ({ name, make }) => {
   expect(smtp.said).toMatch(/^(?:250|55\d) /);
   expect(append.said).toMatch(/^a (?:OK|NO)/);
   for (const { took, cpu } of Object.values(figures)) {
-    expect(took).toBeLessThan(LONGEST_ANSWER);
+    expect(took).toBeLessThan(LONGEST_ANSWER * busy());
     expect(cpu).toBeLessThan(MOST_CPU);
   }
-  expect(imap.took).toBeLessThan(LONGEST_STRUCTURE);
+  expect(imap.took).toBeLessThan(LONGEST_STRUCTURE * busy());
   expect(imap.said).toBeLessThan(LARGEST_STRUCTURE);
-  for (const { p99 } of Object.values(waits)) expect(p99).toBeLessThan(MOST_WAIT);
+  for (const { p99 } of Object.values(waits)) expect(p99).toBeLessThan(MOST_WAIT * busy());
 });
 
 /** What something answered, how long it took, and what all threads of the box did meanwhile. */

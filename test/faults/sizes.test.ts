@@ -55,24 +55,32 @@ test('a flood of dots is read as fast as anything else: at least 20 MB in a seco
   expect(took).toBeLessThan(1250);
 });
 
+/** Sends so many megabytes and is refused; answers what the box had of memory at most. */
+async function flood(parameter: string, megabytes: number): Promise<number> {
+  using wire = await greeted();
+  for (const line of [`MAIL FROM:<a@far.example>${parameter}`, `RCPT TO:<${box.address}>`, 'DATA'])
+    await wire.command(line);
+  let most = 0;
+  for (let sent = 0; sent < megabytes; sent++) {
+    await wire.sendInPieces([PIECE]);
+    if (sent % 10 === 9) most = Math.max(most, await residentOctets(box.pid));
+  }
+  expect(await wire.command('.')).toMatch(/^552 5\.3\.4 /);
+  expect(await wire.command('NOOP')).toMatch(/^250 /);
+  return most;
+}
+
 describe.each([
   ['says 1', ' SIZE=1'],
   ['says nothing', ''],
 ])('who %s and sends 100 MB', (_name, parameter) => {
   test('is told at the end that it is too much, and nothing of it is held', async () => {
     const [before, left] = [await stored(), files()];
-    using wire = await greeted();
-    for (const line of [`MAIL FROM:<a@far.example>${parameter}`, `RCPT TO:<${box.address}>`, 'DATA'])
-      await wire.command(line);
-    // Up to the limit a message is held, or on its way to the disk: what comes behind it must not be.
-    for (let sent = 0; sent < 50; sent++) await wire.sendInPieces([PIECE]);
-    const resident = await residentOctets(box.pid);
-    for (let sent = 50; sent < 100; sent++) await wire.sendInPieces([PIECE]);
-    const more = (await residentOctets(box.pid)) - resident;
-    expect(await wire.command('.')).toMatch(/^552 5\.3\.4 /);
-    console.log(`RSS ${Math.round(more / MB)} MB more from 50 MB to 100 MB`);
+    // So much the memory for reading may become, before it is used again.
+    const usual = [await flood(parameter, 50), await flood(parameter, 50), await flood(parameter, 50)];
+    const more = (await flood(parameter, 100)) - Math.max(...usual);
+    console.log(`RSS ${Math.round(more / MB)} MB more with 100 MB than with 50 MB`);
     expect(more).toBeLessThan(32 * MB);
-    expect(await wire.command('NOOP')).toMatch(/^250 /);
     expect(await stored()).toBe(before);
     expect(files()).toEqual(left);
   });

@@ -20,6 +20,9 @@ const TICKS_MS = 10;
 /** How much longer things take on a machine that is busy with others. */
 const busy = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
+/** Something that takes too long is to be told by its figure. */
+const patient = (): { patienceMs: number } => ({ patienceMs: 2 * LONGEST_ANSWER * busy() });
+
 let box: Box;
 let jmap: JmapClient;
 /** Beside it, for an account holds 500 MB of uploads at most. */
@@ -89,7 +92,7 @@ function cpuOf(pid: number): number {
 }
 
 async function throughSmtp(message: Buffer): Promise<string> {
-  using wire = await Wire.open(box.port('smtp'));
+  using wire = await Wire.open(box.port('smtp'), patient());
   await wire.reply();
   for (const line of ['EHLO far.example', 'MAIL FROM:<bomb@far.example>', `RCPT TO:<${box.address}>`, 'DATA'])
     await wire.command(line);
@@ -144,7 +147,7 @@ async function readByJmap(): Promise<void> {
 }
 
 async function loggedIn(): Promise<Wire> {
-  const wire = await Wire.open(box.port('imap'));
+  const wire = await Wire.open(box.port('imap'), patient());
   await wire.line();
   wire.send(`a LOGIN ${box.address} ${box.password}\r\n`);
   await answer(wire);

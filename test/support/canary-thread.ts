@@ -36,13 +36,13 @@ function pageAsker(port: number): Ask {
     });
 }
 
-let over = false;
-parentPort?.once('message', () => (over = true));
+const over = new AbortController();
+parentPort?.once('message', () => over.abort());
 
 /** Asks at a fixed pace: who was not asked because an answer was late would have waited too, and is counted so. */
 async function watch(ask: Ask): Promise<number[]> {
   const waits: number[] = [];
-  while (!over) {
+  while (!over.signal.aborted) {
     const took = await ask();
     for (let wait = took; wait > 0; wait -= every) waits.push(wait);
     await delay(Math.max(0, every - took));

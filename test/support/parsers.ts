@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import { JUDGING } from './judging-parsers.ts';
 import { parseSpf, spfTexts } from '../../src/domains/spf-record.ts';
 import { parseBounded } from '../../src/http/json.ts';
 import { readMessage as readRpc } from '../../src/mcp/request.ts';
@@ -41,7 +42,7 @@ import { HEADER_FORMS, headerForm } from '../../mail/message/header-forms.ts';
 import { headerText, rawText } from '../../mail/message/header-text.ts';
 import { readFields, selectHeaderFields, unfold } from '../../mail/message/header.ts';
 import { highlight, highlightPart } from '../../mail/message/highlight.ts';
-import { htmlText } from '../../mail/message/html-text.ts';
+import { entities, htmlText } from '../../mail/message/html-text.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
 import { isMailboxLevel } from '../../mail/message/mailbox-level.ts';
@@ -203,6 +204,7 @@ const MESSAGE: Parser[] = [
   { name: 'casemap', parse: casemap },
   { name: 'previewText', parse: previewText },
   { name: 'previewOf', parse: (text) => previewOf(octets(text), { subtype: 'html', charset: '', encoding: '7bit' }) },
+  { name: 'entities', parse: entities },
   { name: 'htmlText', parse: (text) => htmlText(text, 1e9) },
   { name: 'htmlText in a tag', parse: (text) => htmlText(`<style>${text}`, 1e9) },
   ...HEADER_FORMS.map((form) => ({ name: `headerForm ${form}`, parse: (text: string) => headerForm(form, text) })),
@@ -255,7 +257,7 @@ const MESSAGE: Parser[] = [
   { name: 'readTerms', parse: readTerms },
   { name: 'placesOf', parse: (text) => placesOf(term, tokensOf(text)), most: 65_536 },
   { name: 'highlight', parse: (text) => highlight(text, [term]), most: 65_536 },
-  { name: 'highlightPart', parse: (text) => highlightPart(text, [term], 255), most: SEARCHED_TEXT },
+  { name: 'highlightPart', parse: (text) => highlightPart(text, [term], 255), most: 65_536 },
   { name: 'tokensOf', parse: tokensOf, most: SEARCHED_TEXT },
   { name: 'segment', parse: segment, most: SEARCHED_TEXT },
   { name: 'fold', parse: fold, most: SEARCHED_TEXT },
@@ -383,4 +385,4 @@ function caught(read: () => unknown): unknown {
 }
 
 /** Everything of ours that reads what a peer wrote. */
-export const PARSERS: readonly Parser[] = [...MESSAGE, ...LANGUAGES, ...APPLIANCE];
+export const PARSERS: readonly Parser[] = [...MESSAGE, ...LANGUAGES, ...JUDGING, ...APPLIANCE];

@@ -6,11 +6,11 @@ import { PARSERS } from '../../support/parsers.ts';
 /** What writes, asks or counts, and what is reached by a parser that is listed. */
 const OTHERS = {
   message: [
-    'addressKey BodyStructure DecodedLength MessageIndexer PartTree TextCapture base64Lines composeBounce composeLetter',
+    'addressKey base64Value DecodedLength MessageIndexer PartTree TextCapture base64Lines composeBounce composeLetter',
     'composeMdn composeMessage daemon encodeQuotedPrintable encodeText encodeWords field firstField formatAddress',
     'formatBodyStructure formatDate formatMailbox formatNamed formatParameter formatPhrase formatTypeName hasAttachment',
-    'hashId headerSize isKnownCharset isOpenMessage isSevenBit isWholly letterHeader needsUtf8 nstring oneLine packParts readableText',
-    'partBytes partTable partText plainTextHeader recipientField reportAddress section sortKey successReport summarize',
+    'hashId headerSize isKnownCharset isOpenMessage isSevenBit isWholly letterHeader needsUtf8 nstring oneLine packParts',
+    'readableText partBytes partTable partText plainTextHeader recipientField reportAddress section sortKey successReport summarize',
     'textEntity unpackParts wholeIndex withoutDetail decodeQuotedPrintable',
   ],
   smtp: ['BdatReader DotStuffer encodeXtext fault formatReply isFault reply'],

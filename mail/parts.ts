@@ -23,6 +23,7 @@ import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
+import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
@@ -45,6 +46,8 @@ import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
+import { sweepWords } from './store/word-sweep.ts';
+import { learn } from './store/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
 export function mailParts(): ThreadParts {
@@ -73,6 +76,7 @@ export function mailParts(): ThreadParts {
       deliver,
       destroyEmails,
       destroyMailbox,
+      dropLessons,
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
@@ -97,6 +101,8 @@ export function mailParts(): ThreadParts {
       keepThreadCounts,
       keepVacation,
       passGreylist,
+      learn,
+      noteKept,
       placeEmail,
       plantMailbox,
       putOff,
@@ -127,6 +133,7 @@ export function mailParts(): ThreadParts {
       submit,
       submitEmail,
       subscribeMailbox,
+      sweepWords,
       tellOfEmail,
       trimNotices,
       trimSenders,

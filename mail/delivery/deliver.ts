@@ -13,6 +13,8 @@ import { type TakenReport, takeReport } from './report.ts';
 import { storeKeywords } from '../store/flags.ts';
 import { keepJudged } from '../store/judged.ts';
 import { addEmail, addEntry } from '../store/message.ts';
+import { notedKeys } from '../policy/noted-keys.ts';
+import { noteSender } from '../store/sender.ts';
 import { noteReject, rejectsMailbox } from '../store/reject.ts';
 import { collectBlob } from '../store/tidy.ts';
 import { noteForVacation } from '../store/vacation.ts';
@@ -185,12 +187,19 @@ export async function deliverTo(
   const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
   const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
   const placed = await addEntry(tx, place.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);
-  if (filing !== undefined) await keepJudged(tx, email.id, filing);
+  if (filing !== undefined) await keepVerdict(tx, account, email.id, filing, stamp);
   if (folder === 'rejects') await noteReject(tx, { account, email: email.id, mailbox: place.mailbox, placed }, stamp);
   const { listener, away } = place;
   if (away === 1 && folder === 'inbox') await noteForVacation(tx, { account, email: email.id }, stamp);
   if (listener !== null && quiet !== true) await noteArrival(tx, { listener, account, email: email.id }, stamp);
   return email.id;
+}
+
+async function keepVerdict(tx: Write, account: number, email: number, filing: Filing, stamp: Stamp): Promise<void> {
+  await keepJudged(tx, email, filing);
+  // Who was refused has not been here.
+  if (filing.folder === 'rejects') return;
+  await noteSender(tx, { account, keys: notedKeys(filing.senders), junk: filing.folder === 'junk' }, stamp);
 }
 
 /** Where a message is put, and who is told of it. */

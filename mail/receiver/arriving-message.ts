@@ -53,6 +53,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     const how = { authserv: hostname, refuses: judging.network };
     const ruled = ruling(judgement, this.envelope.recipients, how);
     this.#tellRuling(ruled, judgement);
+    if (judging.slows(this.envelope.peer.ip)) await this.intake.slow.hold(ruled.delay);
     if (ruled.refusal === undefined) return this.#deliver(blob, index, ruled);
     return this.#reject(blob, index, ruled, ruled.refusal);
   }

@@ -104,4 +104,6 @@ export interface Intake {
   /** A refusal now, before any byte, when the disk is nearly full or the store cannot write. */
   ready(): Refusal | undefined;
   open(envelope: Envelope): MessageSink;
+  /** The door closes: answers that are held back are given now. */
+  close?(): void;
 }

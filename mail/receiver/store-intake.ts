@@ -11,6 +11,7 @@ import type { Contact } from './greylist.ts';
 import type { IntakeDesk, StoreIntakeOptions } from './intake-desk.ts';
 import type { Announced, Envelope, Intake, MessageSink, Refusal, Route } from './needs.ts';
 import { ReportPace } from './report-pace.ts';
+import { SlowAnswers } from './slow-answers.ts';
 import { SubmittedMessage } from './submitted-message.ts';
 
 /** Reports an hour that go back to one author of what was forwarded. */
@@ -20,6 +21,7 @@ const MOST_RETURNED = 20;
 export class StoreIntake implements Intake, IntakeDesk {
   readonly options: StoreIntakeOptions;
   readonly unasked = new ReportPace();
+  readonly slow = new SlowAnswers();
   readonly returned = new ReportPace<string>(MOST_RETURNED);
 
   constructor(options: StoreIntakeOptions) {
@@ -71,6 +73,10 @@ export class StoreIntake implements Intake, IntakeDesk {
     return envelope.login === undefined
       ? new ArrivingMessage(this, envelope)
       : new SubmittedMessage(this, envelope, envelope.login);
+  }
+
+  close(): void {
+    this.slow.end();
   }
 }
 

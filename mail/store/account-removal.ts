@@ -72,6 +72,7 @@ const FROM_EMAIL = [
   'DELETE FROM email_meta WHERE email_id = ?',
   'DELETE FROM judged WHERE email_id = ?',
   'DELETE FROM reject WHERE email_id = ?',
+  'DELETE FROM learned WHERE email_id = ?',
   'DELETE FROM email WHERE id = ?',
 ];
 
@@ -88,6 +89,9 @@ async function removeRest(tx: Write, account: number): Promise<boolean> {
 const REST = [
   'DELETE FROM sender WHERE (account_id, key) IN (SELECT account_id, key FROM sender WHERE account_id = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM word WHERE (account_id, hash) IN (SELECT account_id, hash FROM word WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM lesson WHERE (account_id, email_id) IN (SELECT account_id, email_id FROM lesson WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM word_memory WHERE account_id IN (SELECT account_id FROM word_memory WHERE account_id = ? LIMIT ?)',
   `DELETE FROM msgid WHERE (account_id, h, subj_h) IN (SELECT account_id, h, subj_h FROM msgid WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,

@@ -1,5 +1,6 @@
 import type { Finding } from '../finding.ts';
 import { tagsOf } from '../html-tags.ts';
+import { countLetters } from '../letters.ts';
 import type { Sample } from '../sample.ts';
 import { vouchedDomain } from '../vouched.ts';
 import { hostsOf } from './hosts.ts';
@@ -11,7 +12,7 @@ const NOTHING_SAID = 25;
 export function emptyShell(sample: Sample): readonly Finding[] {
   const { text, html, parts } = sample;
   const links = hostsOf(sample.links, 1);
-  const said = text.replace(/\b(?:https?:\/\/|www\.)\S{1,2048}/gi, ' ').match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  const said = countLetters(text.replace(/\b(?:https?:\/\/|www\.)\S{1,2048}/gi, ' '));
   if (said >= NOTHING_SAID) return [];
   const pictured = parts.some(({ type }) => type.startsWith('image/')) || hasPicture(html);
   const doubtful = vouchedDomain(sample) === '' ? 0.5 : 0;

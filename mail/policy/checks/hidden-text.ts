@@ -1,5 +1,6 @@
 import { entities } from '../../message/html-text.ts';
 import type { Finding } from '../finding.ts';
+import { countLetters } from '../letters.ts';
 import { type Tag, tagsOf } from '../html-tags.ts';
 import type { Sample } from '../sample.ts';
 
@@ -50,7 +51,7 @@ function close(open: { name: string }[], name: string): void {
 
 function tally(count: { hidden: number; shown: number }, unseen: Unseen, text: string): void {
   if (unseen === 'unread') return;
-  count[unseen ?? 'shown'] += entities(text).match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  count[unseen ?? 'shown'] += countLetters(text.includes('&') ? entities(text) : text);
 }
 
 function unseenBy({ name, attributes }: Tag): Unseen {

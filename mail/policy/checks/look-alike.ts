@@ -1,4 +1,5 @@
 import { BRANDS } from '../alike/brands.ts';
+import { KnownNames } from '../alike/known-names.ts';
 import { type Alike, lookAlike } from '../alike/look-alike.ts';
 import { mixesScripts } from '../alike/skeleton.ts';
 import { type Finding, plainWord } from '../finding.ts';
@@ -17,17 +18,17 @@ export interface Familiar {
 }
 
 const MOST_HOSTS = 30;
-const BRAND_DOMAINS = BRANDS.map(({ domain }) => domain);
+const BRAND_NAMES = new KnownNames(BRANDS.map(({ domain }) => domain));
 
 /**
  * An author, or who gets the answer, whose domain passes for one that the recipient knows. In the name of its own
  * organization, and without proof, it is fraud.
  */
 export function lookAlikeAuthor(sample: Sample, { own, written }: Familiar): readonly Finding[] {
+  // Whom somebody writes to is nobody else, however near the names are.
+  const known = new KnownNames([...own, ...written]);
   const domains = new Set([sample.author, ...namedIn(sample.fields, 'reply-to').map(({ address }) => address)]);
   for (const domain of [...domains].map(domainOf).filter((one) => one !== '')) {
-    // Whom somebody writes to is nobody else, however near the names are.
-    const known = [...own, ...written];
     const alike = lookAlike(domain, known);
     if (alike === undefined) continue;
     const ours = own.includes(alike.of);
@@ -44,10 +45,10 @@ const BRAND_SCORE = { letters: 3, typo: 2, inside: 2.5, added: 1.5 };
 export function lookAlikeBrand(sample: Sample): readonly Finding[] {
   const author = domainOf(sample.author);
   const findings: Finding[] = [];
-  const alike = author === '' ? undefined : lookAlike(author, BRAND_DOMAINS);
+  const alike = author === '' ? undefined : lookAlike(author, BRAND_NAMES);
   if (alike !== undefined) findings.push(found('look-alike-brand', BRAND_SCORE[alike.how], author, alike));
   for (const host of hostsOf(sample.links, MOST_HOSTS)) {
-    const linked = lookAlike(host, BRAND_DOMAINS);
+    const linked = lookAlike(host, BRAND_NAMES);
     if (linked === undefined) continue;
     findings.push(found('look-alike-link', BRAND_SCORE[linked.how] - 0.5, host, linked));
     break;

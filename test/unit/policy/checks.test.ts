@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkContent, checkFamiliar, checkPeer } from '../../../mail/policy/checks/index.ts';
 import { amounts } from '../../../mail/policy/checks/hidden-text.ts';
+import { countLetters } from '../../../mail/policy/letters.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
 import type { Sample, SamplePart } from '../../../mail/policy/sample.ts';
 import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
@@ -208,6 +209,10 @@ describe('what a finding says', () => {
   test('and alone makes nothing junk', () => {
     for (const { score } of all) expect(Math.abs(score)).toBeLessThanOrEqual(3);
   });
+});
+
+test('letters are counted, and what has no width is not', () => {
+  expect(countLetters('a1 .,;B é 会議 \u200b\u200c\u00ad\u034f\u3000')).toBe(6);
 });
 
 test('text that nobody reads is neither hidden nor shown', () => {

@@ -143,6 +143,7 @@ function settle(values: Values, terminal: boolean): Settings {
     dnsLists: { addresses: needed(values.DNSBL), hosts: needed(values.URIBL) },
     greylist: live && needed(values.GREYLIST) === 'on',
     spamChecks: needed(values.SPAM_CHECKS) === 'on',
+    trustedSealers: values.TRUSTED_SEALERS ?? [],
     logLevel: needed(values.LOG_LEVEL),
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };

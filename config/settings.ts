@@ -62,6 +62,7 @@ export const SETTINGS = {
   URIBL: define({ parse: parse.dnsLists, local: 'off' }),
   GREYLIST: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
   SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
+  TRUSTED_SEALERS: define({ parse: parse.domains }),
   RSPAMD_URL: define({ parse: parse.text, notYet: true }),
   CLAMAV: define({ parse: parse.text, notYet: true }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
@@ -134,6 +135,8 @@ export interface Settings {
   readonly greylist: boolean;
   /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
   readonly spamChecks: boolean;
+  /** Domains whose ARC seal is believed: what passed DMARC there has passed it here. */
+  readonly trustedSealers: readonly string[];
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

@@ -1,10 +1,12 @@
 import { authenticate } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
+import { decideDmarc } from '../auth/dmarc-decision.ts';
+import type { KnownPolicies } from '../auth/known-policies.ts';
 import type { Resolver } from '../dns/lookup.ts';
+import { MAIL_POLICY } from '../policy/mail-policy.ts';
 import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
 import type { Sample } from '../policy/sample.ts';
 import { sampleOf } from '../policy/sample-of.ts';
-import type { AuthorDecision } from '../policy/verdict.ts';
 import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
@@ -16,6 +18,10 @@ export interface JudgeOptions {
   resolver: Resolver | null;
   /** Our own name. */
   hostname: string;
+  /** What author domains are known to ask for. */
+  policies: KnownPolicies;
+  /** Domains whose ARC seal is believed. */
+  trustedSealers: readonly string[];
   /** Reads what is remembered of accounts. */
   read<I, O>(what: Query<I, O>, input: I): Promise<O>;
 }
@@ -27,7 +33,8 @@ export function createJudge(options: JudgeOptions): Judge {
 
 async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
   const authentication = await authenticated(options, mail);
-  const author = decisionOn(authentication);
+  const { trustedSealers } = options;
+  const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, trustedSealers });
   if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
   const sample = await sampled(mail, authentication);
   const here = { hostname: options.hostname, now: mail.now };
@@ -43,28 +50,13 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
 async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
   using message = openMessage(mail.octets);
   const { headerLength, parts, peer, sender } = mail;
-  const arrival = { peer: { ...peer, name: '' }, sender };
+  const arrival = { peer: { ...peer, name: authentication.iprev.name }, sender };
   return sampleOf({ read: message.read, headerLength, parts }, arrival, authentication);
 }
 
-async function authenticated({ resolver, hostname }: JudgeOptions, mail: Arriving): Promise<Authentication> {
-  if (resolver === null) return NOBODY_ASKED;
-  const { octets, peer, sender } = mail;
-  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver, hostname });
-}
-
-const NOBODY_ASKED: Authentication = {
-  spf: { result: 'none', domain: '' },
-  dkim: [],
-  dmarc: { result: 'none', policy: 'none', domain: '', organization: '' },
-  arc: 'none',
-};
-
-function decisionOn({ dmarc }: Authentication): AuthorDecision {
-  if (dmarc.result === 'permerror') return { kind: 'refuse', why: 'It does not have exactly one author' };
-  if (dmarc.result !== 'fail' || dmarc.policy === 'none') return { kind: 'pass', why: '' };
-  const why = `It fails the DMARC policy of ${dmarc.domain}`;
-  return { kind: dmarc.policy === 'reject' ? 'refuse' : 'junk', why };
+function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Promise<Authentication> {
+  const { octets, peer, sender, now } = mail;
+  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver, policies, now });
 }
 
 async function ownJudgement(
@@ -73,5 +65,11 @@ async function ownJudgement(
   account: number,
 ): Promise<AccountJudgement | undefined> {
   const facts = await options.read(recipientFacts, { account });
-  return facts && { account, policy: facts.policy, findings: checkFamiliar(sample, facts), known: false };
+  if (facts === undefined) return undefined;
+  const { policy } = facts;
+  const author = decideDmarc(sample.authentication, {
+    handling: policy.dmarc,
+    trustedSealers: options.trustedSealers,
+  });
+  return { account, policy, author, findings: checkFamiliar(sample, facts), known: false };
 }

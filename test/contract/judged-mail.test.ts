@@ -60,14 +60,15 @@ describe('mail that is judged', () => {
   function intake({ general, own }: Told, network = true): ReturnType<typeof testIntake> {
     const judge = (mail: Judged): Promise<Judgement> => {
       asked.push(mail);
+      const author = general?.author ?? ({ kind: 'pass', why: '' } as const);
       const accounts = mail.accounts.map((account) => ({
         account,
         policy: MAIL_POLICY,
+        author,
         findings: [],
         known: false,
         ...own?.(account),
       }));
-      const author = { kind: 'pass', why: '' } as const;
       return Promise.resolve({ authentication: UNKNOWN, author, findings: [], accounts, ...general });
     };
     return testIntake(box, { judging: { judge: { judge }, checks: true, network } });

@@ -70,6 +70,7 @@ test('local mode', () => {
     dnsLists: { addresses: [], hosts: [] },
     greylist: false,
     spamChecks: true,
+    trustedSealers: [],
     logLevel: 'info',
     logFormat: 'json',
   });

@@ -41,7 +41,13 @@ test('Email/get has the trust and the verdict of mail from outside, and null of 
           authentication: UNKNOWN,
           author: { kind: 'pass', why: '' },
           findings,
-          accounts: accounts.map((account) => ({ account, policy: MAIL_POLICY, findings: [], known: true })),
+          accounts: accounts.map((account) => ({
+            account,
+            policy: MAIL_POLICY,
+            author: { kind: 'pass' as const, why: '' },
+            findings: [],
+            known: true,
+          })),
         }),
     },
   };

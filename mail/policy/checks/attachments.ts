@@ -1,7 +1,7 @@
 import { type Finding, plainWord } from '../finding.ts';
 import { isSource, programKind, programName } from '../inside/program.ts';
 import type { Sample, SamplePart } from '../sample.ts';
-import { hasFailed, vouchedDomain } from '../vouched.ts';
+import { hasFailed, isUnproven } from '../vouched.ts';
 
 const FLAG = 'executable-attachment';
 /** Archives with more files are somebody's work, in which there may be scripts. */
@@ -44,7 +44,7 @@ export function macros(sample: Sample): readonly Finding[] {
   );
   if (found === undefined) return [];
   const why = `The document ${plainWord(found.name || found.type)} brings programs of its own (macros)`;
-  return [{ rule: 'macros', score: vouchedDomain(sample) === '' ? 2.5 : 1.5, why, flag: 'macro-attachment' }];
+  return [{ rule: 'macros', score: isUnproven(sample) ? 2.5 : 1.5, why, flag: 'macro-attachment' }];
 }
 
 /** Archives that nothing can look into before somebody types the password, which often stands in the message. */
@@ -60,7 +60,7 @@ export function attachedPages(sample: Sample): readonly Finding[] {
   const found = sample.parts.find(isPage);
   if (found === undefined) return [];
   const why = `A web page is attached as ${plainWord(found.name || found.type)}`;
-  return [{ rule: 'attached-page', score: vouchedDomain(sample) === '' ? 2 : 1, why }];
+  return [{ rule: 'attached-page', score: isUnproven(sample) ? 2 : 1, why }];
 }
 
 function isPage({ name, head, type }: SamplePart): boolean {

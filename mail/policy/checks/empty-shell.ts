@@ -2,7 +2,7 @@ import type { Finding } from '../finding.ts';
 import { tagsOf } from '../html-tags.ts';
 import { countLetters } from '../letters.ts';
 import type { Sample } from '../sample.ts';
-import { vouchedDomain } from '../vouched.ts';
+import { isUnproven } from '../vouched.ts';
 import { hostsOf } from './hosts.ts';
 
 /** Letters below which a message says next to nothing. */
@@ -15,7 +15,7 @@ export function emptyShell(sample: Sample): readonly Finding[] {
   const said = countLetters(text.replace(/\b(?:https?:\/\/|www\.)\S{1,2048}/gi, ' '));
   if (said >= NOTHING_SAID) return [];
   const pictured = parts.some(({ type }) => type.startsWith('image/')) || hasPicture(html);
-  const doubtful = vouchedDomain(sample) === '' ? 0.5 : 0;
+  const doubtful = isUnproven(sample) ? 0.5 : 0;
   if (pictured && links.length > 0)
     return [{ rule: 'picture-link', score: 1.5 + doubtful, why: 'It is a picture with a link and says nothing' }];
   if (links.length > 0) return [{ rule: 'link-only', score: 1 + doubtful, why: 'It is a link and says nothing' }];

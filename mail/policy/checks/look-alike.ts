@@ -5,7 +5,7 @@ import { mixesScripts } from '../alike/skeleton.ts';
 import { type Finding, plainWord } from '../finding.ts';
 import { domainOf } from '../registrable.ts';
 import type { Sample } from '../sample.ts';
-import { hasFailed, vouchedDomain } from '../vouched.ts';
+import { hasFailed, isUnproven } from '../vouched.ts';
 import { namedIn } from './authors.ts';
 import { hostsOf } from './hosts.ts';
 
@@ -59,7 +59,7 @@ export function lookAlikeBrand(sample: Sample): readonly Finding[] {
 /** A domain that belongs to the recipient's organization in From, with nothing that vouches for it. */
 export function ownDomain(sample: Sample, { own }: Familiar): readonly Finding[] {
   const domain = domainOf(sample.author);
-  if (!own.includes(domain) || vouchedDomain(sample) !== '') return [];
+  if (!own.includes(domain) || !isUnproven(sample)) return [];
   const why = `It names an author at ${plainWord(domain)}, and nothing shows that it comes from there`;
   return [{ rule: 'own-domain', score: 3, why, flag: 'spoofed-sender' }];
 }

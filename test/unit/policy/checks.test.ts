@@ -8,6 +8,8 @@ import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const here = { hostname: 'box.test', now: Date.UTC(2026, 10, 21, 12) };
 const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
+const asked = { ...nobodyAsked, iprev: { result: 'pass' as const, name: 'mx.sender.example', ip: '192.0.2.7' } };
+const troubled = { ...asked, spf: { result: 'temperror' as const, domain: 'x.example' } };
 const failing = { ...nobodyAsked, spf: { result: 'fail' as const, domain: 'x.example' } };
 
 const field = (name: string, value: string): Sample['fields'][number] => ({
@@ -134,14 +136,19 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['text turned around', { fields: withFields(), subject: 'Invoice \u202efdp.exe' }, ['hidden-characters']],
   [
     'a forged trace',
-    { fields: [...withFields(['received', 'from a by box.test']), field('received', 'from b by box.test with ESMTP')] },
+    {
+      fields: [...withFields(['received', 'from a by box.test']), field('received', 'from b by box.test with ESMTP')],
+      authentication: asked,
+    },
     ['forged-received'],
   ],
   ['our own trace', { fields: withFields(['received', 'from a by box.test with ESMTP']) }, []],
 ])('content: %s', (_what, some, expected) => expect(content(some)).toEqual(expected));
 
 test.each<[string, Partial<Sample>, string[], boolean]>([
-  ['its own domain', { author: 'boss@mybakery.example' }, ['own-domain'], false],
+  ['its own domain', { author: 'boss@mybakery.example', authentication: asked }, ['own-domain'], false],
+  ['its own domain where nobody was asked', { author: 'boss@mybakery.example' }, [], false],
+  ['its own domain in trouble of the DNS', { author: 'boss@mybakery.example', authentication: troubled }, [], false],
   [
     'its own domain with proof',
     { author: 'boss@mybakery.example', authentication: vouchedBy('mybakery.example') },
@@ -178,15 +185,18 @@ test('a program is refused only where proof has failed', () => {
 
 const peer = sampleWith({}).peer;
 test.each([
-  ['box.test', '192.0.2.7', 'a.example', ['helo-is-us']],
-  ['[192.0.2.8]', '192.0.2.7', 'a.example', ['helo-other-address']],
-  ['[192.0.2.7]', '192.0.2.7', 'a.example', ['helo-address']],
-  ['[IPv6:2001:DB8:0::7]', '2001:db8::7', 'a.example', ['helo-address']],
-  ['localhost', '192.0.2.7', 'a.example', ['helo-short']],
-  ['a.example', '192.0.2.7', '', ['no-name']],
-  ['a.example', '192.0.2.7', 'a.example', []],
-])('a host that greets with %s from %s, called %j: %j', (helo, ip, name, expected) => {
-  expect(rules(checkPeer(sampleWith({ peer: { ...peer, helo, ip, name } }), here))).toEqual(expected);
+  ['box.test', '192.0.2.7', 'pass', ['helo-is-us']],
+  ['[192.0.2.8]', '192.0.2.7', 'pass', ['helo-other-address']],
+  ['[192.0.2.7]', '192.0.2.7', 'pass', ['helo-address']],
+  ['[IPv6:2001:DB8:0::7]', '2001:db8::7', 'pass', ['helo-address']],
+  ['localhost', '192.0.2.7', 'pass', ['helo-short']],
+  ['a.example', '192.0.2.7', 'fail', ['no-name']],
+  ['a.example', '192.0.2.7', 'permerror', ['no-name']],
+  ['a.example', '192.0.2.7', 'temperror', []],
+  ['a.example', '192.0.2.7', 'none', []],
+] as const)('a host that greets with %s from %s, whose name is a %s: %j', (helo, ip, result, expected) => {
+  const authentication = { ...nobodyAsked, iprev: { result, name: '', ip } };
+  expect(rules(checkPeer(sampleWith({ peer: { ...peer, helo, ip }, authentication }), here))).toEqual(expected);
 });
 
 describe('what a finding says', () => {

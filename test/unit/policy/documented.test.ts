@@ -15,6 +15,6 @@ test('docs/spam.md lists the rules of the checks, and no other', () => {
   const rows = section.split('\n').filter((line) => line.startsWith('| `'));
   const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([a-z-]+)`/g)].map((match) => match[1]));
   expect(rules.length).toBeGreaterThan(30);
-  expect([...new Set(named)].toSorted()).toEqual([...new Set(rules)].toSorted());
+  expect(new Set(named)).toEqual(new Set(rules));
   expect(section).toContain(`about ${Math.round(BRANDS.length / 10) * 10} names`);
 });

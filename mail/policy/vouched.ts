@@ -21,5 +21,7 @@ export function isUnproven(sample: Proved): boolean {
 export function hasFailed(sample: Proved): boolean {
   const { dmarc, dkim, spf } = sample.authentication;
   if (!isUnproven(sample)) return false;
-  return dmarc.result === 'fail' || spf.result === 'fail' || dkim.some(({ result }) => result === 'fail');
+  if (dmarc.result === 'fail' || spf.result === 'fail') return true;
+  // Mailing lists break signatures, and come from their own servers.
+  return spf.result !== 'pass' && dkim.length > 0 && dkim.every(({ result }) => result === 'fail');
 }

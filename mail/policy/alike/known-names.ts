@@ -40,7 +40,7 @@ export class KnownNames {
   }
 }
 
-const MOST_KEPT = 20_000;
+const MOST_KEPT = 5000;
 /** The same correspondents come again with each message. */
 const names = new Map<string, Name>();
 

@@ -8,10 +8,11 @@ export interface Alike {
   /** The domain that it passes for. */
   of: string;
   /**
-   * `letters`: it looks the same; `typo`: a letter is another; `inside`: the other name stands in front of a foreign
-   * domain; `added`: the other name with a word to it.
+   * `letters`: it looks the same; `typo`: a letter is another; `inside`: the other domain stands in front of a foreign
+   * one; `added`: the other name with a word to it; `below`: the other name alone stands in front, which is how services
+   * name what is their customers' as well.
    */
-  how: 'letters' | 'typo' | 'inside' | 'added';
+  how: 'letters' | 'typo' | 'inside' | 'added' | 'below';
 }
 
 /** Shorter names are near to too many others. */
@@ -29,7 +30,14 @@ export function lookAlike(host: string, known: KnownNames | readonly string[]): 
   const names = known instanceof KnownNames ? known : new KnownNames(known);
   const { label, form, owner } = nameOf(host.slice(0, LONGEST_HOST));
   if (names.owners.has(owner) || names.byLabel.has(label)) return undefined;
-  return sameLetters(label, form, names) ?? typo(form, names) ?? inside(host, names) ?? added(label, names);
+  const before = labelsBefore(host);
+  return (
+    sameLetters(label, form, names) ??
+    typo(form, names) ??
+    inside(before, names) ??
+    added(label, names) ??
+    below(before, names)
+  );
 }
 
 function sameLetters(label: string, form: string, { byForm }: KnownNames): Alike | undefined {
@@ -47,12 +55,18 @@ function typo(form: string, { byInitial }: KnownNames): Alike | undefined {
   return undefined;
 }
 
-/** `paypal.com.login.example`, `paypal-com.login.example`, `paypal.login.example`. */
-function inside(host: string, { domains, hyphenated, byLabel }: KnownNames): Alike | undefined {
+/** Labels in front of a domain that are looked at, the last ones. */
+const MOST_LABELS = 8;
+
+function labelsBefore(host: string): string[] {
   const shown = shownHost(host.slice(0, LONGEST_HOST));
-  const before = shown.slice(0, -registrable(shown).length).split('.').slice(-MOST_LABELS);
+  return shown.slice(0, -registrable(shown).length).split('.').slice(-MOST_LABELS);
+}
+
+/** `paypal.com.login.example`, `paypal-com.login.example`. */
+function inside(before: readonly string[], { domains, hyphenated }: KnownNames): Alike | undefined {
   for (const [from, label] of before.entries()) {
-    const other = hyphenated.get(label) ?? (label.length >= SHORTEST_LABEL ? byLabel.get(label) : undefined);
+    const other = hyphenated.get(label);
     if (other !== undefined) return { of: other.domain, how: 'inside' };
     for (let to = from + 2; to <= before.length; to++) {
       const name = before.slice(from, to).join('.');
@@ -62,8 +76,11 @@ function inside(host: string, { domains, hyphenated, byLabel }: KnownNames): Ali
   return undefined;
 }
 
-/** Labels in front of a domain that are looked at, the last ones. */
-const MOST_LABELS = 8;
+/** `paypal.login.example`. */
+function below(before: readonly string[], { byLabel }: KnownNames): Alike | undefined {
+  const other = before.map((label) => byLabel.get(label)).find((one) => one !== undefined);
+  return other !== undefined && other.label.length >= SHORTEST_LABEL ? { of: other.domain, how: 'below' } : undefined;
+}
 
 function added(label: string, { byForm }: KnownNames): Alike | undefined {
   const pieces = label.split('-');

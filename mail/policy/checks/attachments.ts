@@ -22,7 +22,8 @@ function programIn({ type, name, head, inside }: SamplePart): string | undefined
   // A script as text is what people send each other who write some.
   const text = kind === 'script' && (type.startsWith('text/') || programName(name) === undefined);
   if (kind !== '' && !text) return `What is attached as ${plainWord(name || type)} is a program`;
-  const called = programName(name);
+  // An attached message is named by its subject, which may end in ".com".
+  const called = type.startsWith('message/') ? undefined : programName(name);
   if (called === 'disguised') return `The attachment ${plainWord(name)} is a program that is called like a document`;
   // Browsers show text/plain whatever it is called, and Git sends patches so.
   if (called === 'plain' && !(isSource(name) && type.startsWith('text/')))

@@ -36,13 +36,21 @@ export function amounts(html: string): { hidden: number; shown: number } {
     tally(count, unseen, html.slice(at, tag.start));
     at = tag.end;
     if (tag.name.startsWith('/')) close(open, tag.name.slice(1));
-    else if (!VOID.has(tag.name) && open.length < DEEPEST) {
-      open.push({ name: tag.name, unseen: unseen ?? unseenBy(tag) });
-    }
+    else if (!VOID.has(tag.name)) begin(open, tag);
   }
   tally(count, open.at(-1)?.unseen, html.slice(at));
   return count;
 }
+
+function begin(open: { name: string; unseen: Unseen }[], tag: Tag): void {
+  // Often left open: the next one closes them.
+  const last = open.at(-1)?.name ?? '';
+  if ((last === 'p' && BLOCKS.has(tag.name)) || (last === tag.name && UNCLOSED.has(last))) open.pop();
+  if (open.length < DEEPEST) open.push({ name: tag.name, unseen: open.at(-1)?.unseen ?? unseenBy(tag) });
+}
+
+const UNCLOSED: ReadonlySet<string> = new Set(['li', 'td', 'tr']);
+const BLOCKS: ReadonlySet<string> = new Set(['p', 'div', 'ul', 'ol', 'h1', 'h2', 'h3', 'h4', 'blockquote', 'pre']);
 
 function close(open: { name: string }[], name: string): void {
   const at = open.findLastIndex((one) => one.name === name);

@@ -32,14 +32,18 @@ export function lookAlikeAuthor(sample: Sample, { own, written }: Familiar): rea
     const alike = lookAlike(domain, known);
     if (alike === undefined) continue;
     const ours = own.includes(alike.of);
-    const refuse = ours && CLEAR.has(alike.how) && hasFailed(sample);
-    return [found('look-alike-author', ours ? 3 : 2.5, domain, alike, refuse)];
+    const score = (ours ? OWN_SCORE : WRITTEN_SCORE)[alike.how];
+    if (score === 0) continue;
+    return [found('look-alike-author', score, domain, alike, ours && CLEAR.has(alike.how) && hasFailed(sample))];
   }
   return [];
 }
 
+/** Ways that nobody takes by chance. */
 const CLEAR: ReadonlySet<Alike['how']> = new Set(['letters', 'typo', 'inside']);
-const BRAND_SCORE = { letters: 3, typo: 2, inside: 2.5, added: 1.5 };
+const OWN_SCORE = { letters: 3, typo: 3, inside: 3, added: 1, below: 0.5 };
+const WRITTEN_SCORE = { letters: 2.5, typo: 2, inside: 2.5, added: 0.5, below: 0 };
+const BRAND_SCORE = { letters: 3, typo: 2, inside: 2.5, added: 1.5, below: 1 };
 
 /** A domain that passes for one that thieves of passwords like, as author or in a link. */
 export function lookAlikeBrand(sample: Sample): readonly Finding[] {
@@ -78,7 +82,7 @@ function found(rule: string, score: number, domain: string, { of, how }: Alike, 
     rule,
     score,
     why: `${plainWord(domain)} ${HOW[how]} ${plainWord(of)} and is another domain`,
-    flag: 'look-alike-domain',
+    ...(CLEAR.has(how) && { flag: 'look-alike-domain' }),
     ...(refuse && { refuse }),
   };
 }
@@ -87,5 +91,6 @@ const HOW: Readonly<Record<Alike['how'], string>> = {
   letters: 'looks like',
   typo: 'is a letter away from',
   inside: 'puts in front the name of',
+  below: 'puts in front the name of',
   added: 'adds a word to the name of',
 };

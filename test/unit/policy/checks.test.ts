@@ -4,6 +4,7 @@ import { amounts } from '../../../mail/policy/checks/hidden-text.ts';
 import { countLetters } from '../../../mail/policy/letters.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
 import type { Sample, SamplePart } from '../../../mail/policy/sample.ts';
+import { hasFailed } from '../../../mail/policy/vouched.ts';
 import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const here = { hostname: 'box.test', now: Date.UTC(2026, 10, 21, 12) };
@@ -106,6 +107,7 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['a program of macOS', part('notes', { head: Buffer.from('cffaedfe07000001', 'hex') }), ['program']],
   ['a shortcut', part('Invoice', { head: Buffer.from('4c0000000114020000000000c0000000', 'hex') }), ['program']],
   ['a word that begins like one', part('notes', { head: Buffer.from('MZ is a series of motorcycles') }), []],
+  ['an attached message', part('Re: example.com', { type: 'message/rfc822' }), []],
   ['a script to read', part('deploy.sh', { type: 'text/x-sh', head: Buffer.from('#!/bin/sh\n') }), []],
   ['a script to run', part('deploy.sh', { head: Buffer.from('#!/bin/sh\n') }), ['program']],
   ['a program in an archive', archive(['readme.txt', 'a.exe']), ['program']],
@@ -169,6 +171,8 @@ test.each<[string, Partial<Sample>, string[], boolean]>([
     ['look-alike-author'],
     false,
   ],
+  ['a service for it', { author: 'x@mybakery.service.example' }, ['look-alike-author'], false],
+  ['a service for friends', { author: 'x@oldfriends.service.example' }, [], false],
   ['friends', { author: 'x@oldfriends.example', authentication: failing }, [], false],
 ])('for who knows the domain, %s', (_what, some, expected, refused) => {
   const found = checkFamiliar(sampleWith(some), familiar);
@@ -223,6 +227,23 @@ describe('what a finding says', () => {
 
 test('letters are counted, and what has no width is not', () => {
   expect(countLetters('a1 .,;B é 会議 \u200b\u200c\u00ad\u034f\u3000')).toBe(6);
+});
+
+test('what is left open ends where browsers end it', () => {
+  expect(amounts('<p style="display:none">ab<p>cde<li hidden>f<li>g')).toEqual({ hidden: 3, shown: 4 });
+});
+
+describe('failed proof', () => {
+  const spf = { result: 'pass' as const, domain: 'list.example' };
+  const dkim = [{ result: 'fail' as const, domain: 'sender.example', selector: 's' }];
+  test.each([
+    ['SPF', failing, true],
+    ['a signature', { ...asked, dkim }, true],
+    ['a signature that a list broke', { ...asked, spf, dkim }, false],
+    ['nothing', asked, false],
+    ['the DNS', { ...troubled, dkim }, false],
+    ['nobody asked', nobodyAsked, false],
+  ])('%s', (_what, authentication, failed) => expect(hasFailed(sampleWith({ authentication }))).toBe(failed));
 });
 
 test('text that nobody reads is neither hidden nor shown', () => {

@@ -1,4 +1,5 @@
 import { type Finding, plainWord } from '../finding.ts';
+import { isContainer } from '../inside/container-scan.ts';
 import { isSource, programKind, programName } from '../inside/program.ts';
 import type { Sample, SamplePart } from '../sample.ts';
 import { hasFailed, isUnproven } from '../vouched.ts';
@@ -54,6 +55,14 @@ export function lockedArchive({ parts }: Sample): readonly Finding[] {
   if (found === undefined) return [];
   const why = `What is attached as ${plainWord(found.name || found.type)} is locked with a password`;
   return [{ rule: 'locked-archive', score: 1.5, why, flag: 'locked-archive' }];
+}
+
+/** Archives that begin as such and have no end: some programs open them all the same, and no filter looks into them. */
+export function brokenArchive({ parts }: Sample): readonly Finding[] {
+  const found = parts.find(({ head, inside }) => inside === undefined && isContainer(head));
+  if (found === undefined) return [];
+  const why = `What is attached as ${plainWord(found.name || found.type)} is a damaged archive`;
+  return [{ rule: 'broken-archive', score: 1, why }];
 }
 
 /** Pages and pictures with scripts as attachments: forms for passwords that no list of hosts can know. */

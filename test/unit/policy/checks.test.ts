@@ -117,6 +117,7 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['a document with macros', archive(['word/vbaProject.bin'], { macros: true }), ['macros']],
   ['a document for macros', part('invoice.docm'), ['macros']],
   ['a locked archive', archive(['a.txt'], { locked: true }), ['locked-archive']],
+  ['an archive without an end', part('a.zip', { head: Buffer.from('PK\x03\x04') }), ['broken-archive']],
   ['an attached page', part('Voicemail.html'), ['attached-page']],
   ['a picture with a script', part('a.svg', { head: Buffer.from('<svg><script>') }), ['attached-page']],
   ['a picture', part('a.svg', { head: Buffer.from('<svg><path/>') }), []],

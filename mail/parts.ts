@@ -10,6 +10,7 @@ import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
@@ -46,6 +47,7 @@ export function mailParts(): ThreadParts {
     commands: [
       addAccount,
       addAppPassword,
+      addBan,
       addDomain,
       addIdentity,
       addPushSubscription,
@@ -69,6 +71,7 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetBans,
       forgetDeparted,
       forgetExpunged,
       forgetHistory,
@@ -90,6 +93,7 @@ export function mailParts(): ThreadParts {
       putOffStsPolicy,
       releaseWaiting,
       removeAppPassword,
+      removeBan,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
@@ -125,6 +129,7 @@ export function mailParts(): ThreadParts {
       emailSnippets,
       findTraces,
       imapSearch,
+      listBans,
       listQueue,
       queueDepth,
       submissionFacts,

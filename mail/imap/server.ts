@@ -1,10 +1,13 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { calmLog } from '../guard/calm-log.ts';
+import { isLoopback } from '../guard/network.ts';
+import { told } from '../guard/told.ts';
+import type { Entry } from '../guard/types.ts';
 import { Accounts } from './accounts.ts';
 import { Announcer } from './announcer.ts';
 import { capabilities } from './capabilities.ts';
 import { EXTENSIONS } from './commands/index.ts';
-import { Connections, isLoopback } from './connections.ts';
 import { realClock } from './door.ts';
 import type { Door, ImapListener, ImapOptions } from './door.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -67,11 +70,11 @@ function makeDoor(options: ImapOptions): Door {
     local: false,
     clock: realClock,
     ...rest,
+    log: calmLog(rest.log),
     limits,
     extensions: EXTENSIONS,
     accounts: new Accounts({ sessionsEach: limits.sessionsEachAccount, commandsEachMinute: limits.commandsEachMinute }),
     announcer: new Announcer(),
-    connections: new Connections(limits.connections, limits.connectionsEachIp),
     sessions: new Set(),
     converse: (session) => void converse(session),
   };
@@ -94,9 +97,9 @@ function accept(door: Door, listener: ImapListener, socket: Socket): void {
     return;
   }
   const exempt = door.exempt(ip);
-  const entered = door.connections.enter(ip, exempt);
-  if (entered !== 'in') {
-    turnAway(door, listener, socket, entered);
+  const entry = door.guard.enter('imap', ip);
+  if (entry.kind !== 'in') {
+    turnAway(door, listener, socket, entry);
     return;
   }
   door.meter.count('imap_connections_total', { tls: listener.tls });
@@ -120,10 +123,10 @@ function beginTls(session: Session): void {
   }
 }
 
-function turnAway(door: Door, listener: ImapListener, socket: Socket, reason: string): void {
-  door.meter.count('imap_connections_refused_total', { reason });
+function turnAway(door: Door, listener: ImapListener, socket: Socket, entry: Exclude<Entry, { kind: 'in' }>): void {
+  door.meter.count('imap_connections_refused_total', { reason: entry.kind });
   socket.on('error', () => {});
-  if (listener.tls === 'starttls') socket.write('* BYE [LIMIT] Too many connections\r\n');
+  if (listener.tls === 'starttls') socket.write(`* BYE [LIMIT] ${told(entry)}\r\n`);
   socket.destroySoon();
 }
 

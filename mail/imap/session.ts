@@ -263,7 +263,7 @@ export class Session {
     this.unselect();
     this.unguard?.();
     if (this.login !== undefined) this.door.accounts.leave(this.login.account, this);
-    this.door.connections.leave(this.ip, this.exempt);
+    this.door.guard.leave('imap', this.ip);
     this.state = 'logout';
   }
 

@@ -6,6 +6,7 @@ import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../st
 import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission.ts';
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { indexJournal } from '../store/journal-index.ts';
+import { forgetBans } from '../store/ban.ts';
 import { forgetSpent } from '../store/budget.ts';
 import type { Command } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
@@ -50,7 +51,7 @@ export class Housekeeping implements AsyncDisposable {
 
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
-    this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
+    this.#chores = [forgetBans, forgetSpent, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;

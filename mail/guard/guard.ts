@@ -11,11 +11,11 @@ import type { Entry, MailGate, Offence, Protocol } from './types.ts';
 export interface GuardOptions {
   limits?: Partial<GuardLimits>;
   /** Milliseconds UTC. */
-  clock(): number;
+  clock: () => number;
   /** Peers that nothing here counts or bans: exempt networks, our own proxies, in local mode this machine. */
-  free(ip: string): boolean;
+  free: (ip: string) => boolean;
   /** Keeps a ban over restarts and answers it, with the length that this offender has come to. */
-  keep(offender: Offender): Promise<Ban>;
+  keep: (offender: Offender) => Promise<Ban>;
   log: Log;
   meter: Meter;
 }

@@ -1,3 +1,5 @@
+import { RecentMap } from './recent-map.ts';
+
 const WINDOW_MS = 60_000;
 /** Subjects that are remembered at most; the oldest window goes first. */
 const MOST_SUBJECTS = 50_000;
@@ -5,7 +7,7 @@ const MOST_SUBJECTS = 50_000;
 /** What one subject may use in a minute, counted in memory: a flood is no reason to write. */
 export class RateLimit {
   readonly #most: number;
-  readonly #windows = new Map<string, { from: number; count: number }>();
+  readonly #windows = new RecentMap<string, { from: number; count: number }>(MOST_SUBJECTS);
 
   constructor(perMinute: number) {
     this.#most = perMinute;
@@ -28,22 +30,13 @@ export class RateLimit {
   /** Counts what was used, also beyond what may be. */
   spend(subject: string, amount: number, now: number): void {
     const window = this.#windows.get(subject);
-    if (window === undefined || isOver(window, now)) this.#begin(subject, amount, now);
+    if (window === undefined || isOver(window, now)) this.#windows.set(subject, { from: now, count: amount });
     else window.count += amount;
   }
 
   /** Subjects that are remembered. */
   get size(): number {
     return this.#windows.size;
-  }
-
-  #begin(subject: string, count: number, now: number): void {
-    this.#windows.delete(subject);
-    if (this.#windows.size >= MOST_SUBJECTS) {
-      const [oldest] = this.#windows.keys();
-      if (oldest !== undefined) this.#windows.delete(oldest);
-    }
-    this.#windows.set(subject, { from: now, count });
   }
 }
 

@@ -8,6 +8,7 @@ import type { Gate } from '../guard/types.ts';
 import type { Log, Meter } from '../log.ts';
 import { attemptOf, Claims, isSelf, userKey } from './claims.ts';
 import type { Claim } from './claims.ts';
+import { Expiries } from './expiries.ts';
 import type { Credential, CredentialSource } from './needs.ts';
 import { PasswordCache } from './password-cache.ts';
 import { preparePassword } from './prepare.ts';
@@ -73,6 +74,7 @@ class Desk implements LoginDesk {
   readonly #cache = new PasswordCache();
   readonly #gate: DerivationGate;
   readonly #revocations = new Revocations();
+  readonly #expiries: Expiries;
   readonly #claims: Claims;
   readonly #mechanisms: readonly string[];
   readonly #log: Log;
@@ -82,6 +84,7 @@ class Desk implements LoginDesk {
   constructor(options: LoginOptions) {
     this.#options = options;
     this.#gate = options.gate ?? new DerivationGate();
+    this.#expiries = new Expiries(options.clock);
     this.#claims = new Claims(options.credentials, options.secret, options.clock, this.#revocations);
     this.#log = calmLog(options.log);
     this.#mechanisms = options.mechanisms ?? Object.keys(MECHANISMS);
@@ -102,7 +105,15 @@ class Desk implements LoginDesk {
     return this.#judge('password', peer).password(user, password, undefined);
   }
 
-  onRevoked: Logins['onRevoked'] = (login, end) => this.#revocations.watch(login, end);
+  onRevoked: Logins['onRevoked'] = (login, end) => {
+    const unwatch = this.#revocations.watch(login, end);
+    if (login.expiresAt === undefined) return unwatch;
+    const unwait = this.#expiries.add(login.expiresAt, end);
+    return () => {
+      unwatch();
+      unwait();
+    };
+  };
 
   revoked(what: Revoked): void {
     this.#cache.drop(what.account);
@@ -155,7 +166,14 @@ class Desk implements LoginDesk {
     const { account, address } = claim.known;
     this.#options.credentials.used(credential.id, this.#options.clock());
     const readOnly = credential.scopes.includes(READ_ONLY);
-    const login = { account, address, credential: credential.id, ...(readOnly && { readOnly }) };
+    const { id, expiresAt } = credential;
+    const login = {
+      account,
+      address,
+      credential: id,
+      ...(readOnly && { readOnly }),
+      ...(expiresAt !== null && { expiresAt }),
+    };
     return { kind: 'in', login: this.#revocations.born(login, claim.age) };
   }
 

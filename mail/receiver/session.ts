@@ -16,7 +16,7 @@ type Phase = 'banner' | 'handshake' | 'talking' | 'closing' | 'closed';
 const CLASSES = ['', '', '2', '3', '4', '5'];
 const tooLong = flawedLine('too-long');
 const goingDown = closing(421, '4.3.2', 'Going down, try again later');
-const revoked = closing(421, '4.7.0', 'This login has been revoked');
+const revoked = closing(421, '4.7.0', 'This login has been revoked or has expired');
 
 /** How far a peer is trusted by where it comes from. */
 export interface Standing {

@@ -139,6 +139,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_appliance_status: none,
   get_tls_status: none,
   search_docs: () => ({ query: 'mailbox' }),
+  list_bans: none,
+  remove_ban: () => ({ address: '192.0.2.7' }),
   list_organizations: none,
   freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
   remove_organization: ({ organizationId, slug }) => ({ targetOrganizationId: organizationId, confirm: slug }),

@@ -2,6 +2,7 @@ import { applianceStatus } from '../box/status.ts';
 import { tlsStatus } from '../box/tls.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
+import { listBansOfBox, removeBanOfBox } from './bans.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
 import {
   inviteOrganizationMember,
@@ -37,4 +38,6 @@ export const ORGANIZATION: readonly Operation[] = [
   freeze,
   unfreeze,
   removeWholeOrganization,
+  listBansOfBox,
+  removeBanOfBox,
 ];

@@ -19,6 +19,8 @@ import { sweep } from './sweep.ts';
 const BACKLOG = 4096;
 const SWEEP_MS = 1000;
 const KEEP_ALIVE_MS = 120_000;
+/** How often is said that no connection can be taken. */
+const TROUBLE_MS = 10_000;
 
 /** The IMAP door while it is open. */
 export interface ImapServer {
@@ -86,7 +88,13 @@ function makeServer(door: Door, listener: ImapListener): Server {
     (socket) => accept(door, listener, socket),
   );
   // EMFILE and the like: what cannot be accepted is dropped, and those who are connected go on.
-  server.on('error', (error) => door.log.error({ err: error, listener: listener.tls }, 'IMAP listener'));
+  // This can come with every connection of a flood.
+  let toldAt = -Infinity;
+  server.on('error', (error) => {
+    if (door.clock.now() - toldAt < TROUBLE_MS) return;
+    toldAt = door.clock.now();
+    door.log.error({ err: error, listener: listener.tls }, 'connections cannot be accepted');
+  });
   return server;
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { askFrom } from '../support/ask-from.ts';
 import { type Box, startBox } from '../support/box.ts';
 import { residentOctets } from '../support/faults.ts';
+import { allowed, percentile } from '../support/held-sockets.ts';
 import { Wire } from '../support/wire.ts';
 
 type Outcome = 'checked' | 'refused' | 'busy' | 'in';
@@ -68,9 +69,13 @@ async function untilDecided(guess: () => Promise<Outcome>): Promise<Outcome> {
   }
 }
 
-const DOORS = [submission, imap, jmap, portal];
+/** One after the other; the two lanes at the same time, which is as many as a neighbourhood may have open. */
+const LANES = [
+  [submission, imap],
+  [jmap, portal],
+] as const;
 const ADDRESSES = Array.from({ length: 49 }, (_, i) => `127.0.0.${i + 2}`);
-const EACH = 21;
+const EACH_LANE = 11;
 
 test('1,000 guesses over four doors from 49 addresses: ten of each are checked, and the owner elsewhere gets in', async () => {
   await using box = await startBox({ hostname: 'mail.home.example' });
@@ -82,11 +87,17 @@ test('1,000 guesses over four doors from 49 addresses: ten of each are checked, 
   const counted = await Promise.all(
     ADDRESSES.map(async (address) => {
       // Each name a few times only: here it is the address that reaches its limit.
-      const one = (_: unknown, i: number): Promise<Outcome> =>
-        untilDecided(() =>
-          (DOORS[i % DOORS.length] ?? imap)(box, address, `u${names++ % 200}@home.example`, 'wrong-password'),
-        );
-      return Promise.all(Array.from({ length: EACH }, one));
+      const lane = async (doors: readonly Guess[]): Promise<Outcome[]> => {
+        const outcomes: Outcome[] = [];
+        for (let i = 0; i < EACH_LANE; i++) {
+          const door = doors[i % doors.length] ?? imap;
+          outcomes.push(
+            await untilDecided(() => door(box, address, `u${names++ % 200}@home.example`, 'wrong-password')),
+          );
+        }
+        return outcomes;
+      };
+      return (await Promise.all(LANES.map(lane))).flat();
     }),
   );
   const took = performance.now() - from;
@@ -100,9 +111,7 @@ test('1,000 guesses over four doors from 49 addresses: ten of each are checked, 
   await Promise.all(
     Array.from({ length: 40 }, (_, i) =>
       Promise.all(
-        [submission, imap, jmap].map((door) =>
-          untilDecided(() => door(box, `127.1.${i}.1`, user, 'wrong-password')),
-        ),
+        [submission, imap, jmap].map((door) => untilDecided(() => door(box, `127.1.${i}.1`, user, 'wrong-password'))),
       ),
     ),
   );
@@ -112,7 +121,7 @@ test('1,000 guesses over four doors from 49 addresses: ten of each are checked, 
   const waited = performance.now() - asked;
   expect(waited).toBeLessThan(5000);
   console.log(
-    `${ADDRESSES.length * EACH} guesses in ${Math.round(took / 1000)} s, 10 checked of each address; the owner elsewhere waited ${Math.round(waited)} ms`,
+    `${counted.flat().length} guesses in ${Math.round(took / 1000)} s, 10 checked of each address; the owner elsewhere waited ${Math.round(waited)} ms`,
   );
 });
 
@@ -128,28 +137,37 @@ test('500 logins at once hold nobody up and cost little memory', async () => {
       return wire;
     }),
   );
+  const idle = percentile(await waitsOf(canary, delay(1500)), 0.99);
   const before = await residentOctets(box.pid);
   const answers: Promise<string | undefined>[] = [];
   for (const [i, wire] of wires.entries()) {
     wire.send(`a LOGIN u${i}@box.test wrong-password\r\n`);
     answers.push(wire.line());
   }
-  let done = false;
-  const all = Promise.all(answers).finally(() => (done = true));
-  const waits: number[] = [];
-  while (!done) {
-    const from = performance.now();
-    expect(await canary.command('VRFY me')).toMatch(/^\d{3} /);
-    waits.push(performance.now() - from);
-    await delay(5);
-  }
+  const all = Promise.all(answers);
+  const busy = percentile(await waitsOf(canary, all), 0.99);
   const outcomes = (await all).map((line) => read(line ?? 'nothing'));
   const grown = ((await residentOctets(box.pid)) - before) / 1e6;
   for (const wire of wires) wire[Symbol.dispose]();
   expect(outcomes.every((one) => one === 'checked' || one === 'busy')).toBe(true);
   expect(outcomes).toContain('busy');
-  const worst = Math.max(...waits);
-  expect(worst).toBeLessThan(250);
+  expect(busy).toBeLessThan(allowed(250, idle));
   expect(grown).toBeLessThan(300);
-  console.log(`500 logins at once: worst wait of another ${Math.round(worst)} ms, ${grown.toFixed(0)} MB more`);
+  console.log(
+    `500 logins at once: another waits ${Math.round(busy)} ms (p99; idle ${Math.round(idle)} ms), ${grown.toFixed(0)} MB more`,
+  );
 });
+
+/** How long each of many small commands took, in ms, until something else is over. */
+async function waitsOf(canary: Wire, over: Promise<unknown>): Promise<number[]> {
+  const waits: number[] = [];
+  let isOver = false;
+  void over.finally(() => (isOver = true));
+  while (!isOver) {
+    const from = performance.now();
+    expect(await canary.command('RSET')).toMatch(/^250 /);
+    waits.push(performance.now() - from);
+    await delay(5);
+  }
+  return waits;
+}

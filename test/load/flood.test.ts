@@ -12,7 +12,7 @@ const NEIGHBOURHOODS = 4;
 
 interface Served {
   /** Does one thing and resolves when it is answered. */
-  use(): Promise<void>;
+  use: () => Promise<void>;
   wire: Wire;
 }
 
@@ -100,12 +100,12 @@ test(`${CONNECTIONS} connections that come and do nothing: 60 sessions are serve
 /** How long each answer took that the sessions asked for, about one a second each, in ms, until something else is over. */
 async function waitsOf(sessions: readonly Served[], over: Promise<unknown>): Promise<number[]> {
   const waits: number[] = [];
-  let isOver = false;
-  void over.finally(() => (isOver = true));
+  const end = new AbortController();
+  void over.finally(() => end.abort());
   await Promise.all(
     sessions.map(async ({ use }, i) => {
       await delay(i * 15);
-      while (!isOver) {
+      while (!end.signal.aborted) {
         const from = performance.now();
         await use();
         waits.push(performance.now() - from);

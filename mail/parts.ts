@@ -24,15 +24,19 @@ import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
+import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { forgetGreylist, passGreylist } from './store/greylist.ts';
+import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
+import { forgetRejects } from './store/reject.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -74,8 +78,11 @@ export function mailParts(): ThreadParts {
       forgetBans,
       forgetDeparted,
       forgetExpunged,
+      forgetGreylist,
       forgetHistory,
       forgetNotices,
+      forgetRejects,
+      forgetSenders,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -87,6 +94,7 @@ export function mailParts(): ThreadParts {
       keepStsPolicy,
       keepThreadCounts,
       keepVacation,
+      passGreylist,
       placeEmail,
       plantMailbox,
       putOff,
@@ -105,6 +113,7 @@ export function mailParts(): ThreadParts {
       replayNotices,
       sendScheduled,
       sendVacationAnswer,
+      setMailPolicy,
       setOutboundRoute,
       setPassword,
       setQuota,
@@ -117,12 +126,14 @@ export function mailParts(): ThreadParts {
       subscribeMailbox,
       tellOfEmail,
       trimNotices,
+      trimSenders,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
     queries: [
       countThreads,
+      crowdedSenders,
       emailChanges,
       emailResultChanges,
       emailResults,

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import type { Arrived } from '../auth/authenticate.ts';
-import type { Authentication } from '../auth/authentication.ts';
 import type { Policy } from '../delivery/policy.ts';
+import type { Judge } from '../judge/judging.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
 import type { MailStore } from '../store/store.ts';
+import type { Greylist } from './greylist.ts';
 import type { ReportPace } from './report-pace.ts';
 
 export interface StoreIntakeOptions {
@@ -22,13 +22,23 @@ export interface StoreIntakeOptions {
   forwardKey: Buffer;
   /** Of the box: the senders under which single copies leave. */
   reportKey: KeyObject;
-  /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
-  authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
+  /** Finds out about mail from outside; null: nobody is asked, and all of it is taken. */
+  judging: Judging | null;
+  /** Left out: strangers need not come again. */
+  greylist?: Greylist;
   log: Log;
   meter: Meter;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
+}
+
+export interface Judging {
+  judge: Judge;
+  /** All mail is judged; else only its author, and only where we would vouch for it by passing it on. */
+  checks: boolean;
+  /** The network may be asked who wrote it; not in local mode. */
+  network: boolean;
 }
 
 /** What the messages of one intake share. */

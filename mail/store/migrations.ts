@@ -20,6 +20,8 @@ const files = [
   '0017-submission.sql',
   '0018-upload.sql',
   '0019-push.sql',
+  '0020-trust.sql',
+  '0022-senders.sql',
   '0023-bans.sql',
 ];
 

@@ -13,6 +13,7 @@ import { addDomain } from '../../mail/store/domain.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { testKeys } from './dkim.ts';
 import { type FakeZone, fakeResolver } from './fake-resolver.ts';
+import { judgingBy } from './judging.ts';
 import { testStore, type TestStore } from './store.ts';
 
 export const FORWARD_KEY = Buffer.alloc(32, 7);
@@ -103,13 +104,12 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
   const log: ForwardWorld['log'] = [];
   const say = (fields: object, text: string): void => void log.push({ fields, text });
   const listening: Log = { ...quiet, warn: say, error: say };
-  const verify = (mail: Arrived): Promise<Authentication> =>
-    authenticate(mail, { resolver, hostname: 'mail.box.test' });
+  const verify = (mail: Arrived): Promise<Authentication> => authenticate(mail, { resolver });
   const intake = new StoreIntake({
     store: box.store,
     hostname: 'mail.box.test',
     hold: null,
-    authenticate: how.verify === true ? verify : null,
+    judging: how.verify === true ? judgingBy(verify) : null,
     log: listening,
     meter: quiet,
     forwardKey: FORWARD_KEY,

@@ -3,7 +3,7 @@ import type { Entry } from './types.ts';
 
 const WHAT: Readonly<Record<string, string>> = {
   logins: 'failed logins',
-  recipients: 'addresses that do not exist',
+  recipients: 'recipients that are not here',
   scans: 'requests that only somebody makes who looks for holes',
   loitering: 'connections that came for nothing',
 };

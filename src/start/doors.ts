@@ -18,7 +18,22 @@ import type { Inside } from './inside.ts';
 
 /** SMTP: mail that arrives, and mail that is handed in. */
 export function openReceiver(
-  { settings, store, forwardKey, reportKey, hold, queue, logins, guard, tls, exempt, local, log, metrics, clock }: Inside,
+  {
+    settings,
+    store,
+    forwardKey,
+    reportKey,
+    hold,
+    queue,
+    logins,
+    guard,
+    tls,
+    exempt,
+    local,
+    log,
+    metrics,
+    clock,
+  }: Inside,
   judging: Judging | null,
 ) {
   const tenants = new Tenants(store);

@@ -72,5 +72,5 @@ test('who guesses addresses is told "later", and nothing more', async () => {
     expect(await wire.all()).toMatch(/421 4\.7\.0 Too many unknown recipients\r\n$/);
   };
   await Promise.all(Array.from({ length: 7 }, session));
-  expect(await saidBy('smtp', '127.0.0.11')).toMatch(/^421 4\.7\.0 .*: 35 addresses that do not exist in a day/);
+  expect(await saidBy('smtp', '127.0.0.11')).toMatch(/^421 4\.7\.0 .*: 35 recipients that are not here in a day/);
 });

@@ -75,7 +75,20 @@ describe('the direction of imports', () => {
     // Doors know what is below them, and no other door.
     [
       'receiver',
-      ['receiver', 'delivery', 'judge', 'policy', 'forwarder', 'guard', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts'],
+      [
+        'receiver',
+        'delivery',
+        'judge',
+        'policy',
+        'forwarder',
+        'guard',
+        'login',
+        'store',
+        'smtp',
+        'message',
+        'auth',
+        'log.ts',
+      ],
     ],
     ['imap', ['imap', 'delivery', 'guard', 'login', 'store', 'message', 'log.ts']],
     ['jmap', ['jmap', 'delivery', 'login', 'store', 'message', 'log.ts']],

@@ -3,6 +3,7 @@ import { GUARD_METRICS } from '../mail/guard/metrics.ts';
 import { IMAP_METRICS } from '../mail/imap/metrics.ts';
 import { JMAP_METRICS } from '../mail/jmap/metrics.ts';
 import type { Labels, Meter } from '../mail/log.ts';
+import { JUDGE_METRICS } from '../mail/judge/metrics.ts';
 import { LOGIN_METRICS } from '../mail/login/metrics.ts';
 import { metrics as SMTP_METRICS } from '../mail/receiver/metrics.ts';
 import { RELAY_METRICS } from '../mail/relay/metrics.ts';
@@ -12,6 +13,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   ...SMTP_METRICS,
   ...IMAP_METRICS,
   ...JMAP_METRICS,
+  ...JUDGE_METRICS,
   ...LOGIN_METRICS,
   ...GUARD_METRICS,
   ...RELAY_METRICS,

@@ -12,6 +12,7 @@ import { forgetSpent } from '../store/budget.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
+import { noteKept } from '../store/lesson.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -26,6 +27,7 @@ import {
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
 import { forgetVacationAnswers } from '../store/vacation.ts';
+import { sweepWords } from '../store/word-sweep.ts';
 
 /** What a listener that is off can have waiting. */
 const MOST_NOTICES = 100_000;
@@ -63,6 +65,8 @@ export class Housekeeping implements AsyncDisposable {
       forgetStsPolicies,
       forgetTlsResults,
       forgetVacationAnswers,
+      noteKept,
+      sweepWords,
       ...chores,
     ];
     this.#store = store;

@@ -28,6 +28,8 @@ export interface Judgement {
   /** For who has no say in it. */
   author: DmarcDecision;
   findings: readonly Finding[];
+  /** Keys of who sent it, policy/sender-keys.ts. */
+  senders: readonly string[];
   /** In the order in which they were asked about; accounts that are gone are missing. */
   accounts: readonly AccountJudgement[];
 }
@@ -46,4 +48,9 @@ export interface AccountJudgement {
 /** Finds out about messages. Rejects when it cannot say anything at the moment: the message is to come again. */
 export interface Judge {
   judge(mail: Arriving): Promise<Judgement>;
+}
+
+/** Nobody judges at this moment; what was asked has not been looked at. */
+export class JudgeAway extends Error {
+  override readonly name = 'JudgeAway';
 }

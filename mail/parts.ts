@@ -11,6 +11,7 @@ import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
@@ -58,6 +59,7 @@ export function mailParts(): ThreadParts {
       addAccount,
       addAlias,
       addAppPassword,
+      addBan,
       addDomain,
       addIdentity,
       addPushSubscription,
@@ -84,6 +86,7 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetBans,
       forgetDeparted,
       forgetExpunged,
       forgetGreylist,
@@ -113,6 +116,7 @@ export function mailParts(): ThreadParts {
       releaseWaiting,
       removeAlias,
       removeAppPassword,
+      removeBan,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
@@ -154,6 +158,7 @@ export function mailParts(): ThreadParts {
       emailSnippets,
       findTraces,
       imapSearch,
+      listBans,
       listQueue,
       queueDepth,
       submissionFacts,

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { GUARD_METRICS } from '../mail/guard/metrics.ts';
 import { IMAP_METRICS } from '../mail/imap/metrics.ts';
 import { JMAP_METRICS } from '../mail/jmap/metrics.ts';
 import type { Labels, Meter } from '../mail/log.ts';
@@ -14,7 +15,9 @@ export const METRICS: Readonly<Record<string, string>> = {
   ...JMAP_METRICS,
   ...JUDGE_METRICS,
   ...LOGIN_METRICS,
+  ...GUARD_METRICS,
   ...RELAY_METRICS,
+  http_connections_refused_total: 'HTTP connections over a limit, by reason.',
   forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',
   store_commands: 'Commands in one commit of the store.',
   store_seconds: 'From asking the store for a command to its flushed commit.',

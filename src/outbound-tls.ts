@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Resolver, SecureResolver } from '../mail/dns/lookup.ts';
 import { createSecureResolver } from '../mail/dns/secure-resolver.ts';
 import type { Log, Meter } from '../mail/log.ts';
-import { isLoopback } from '../mail/receiver/admission.ts';
+import { isLoopback } from '../mail/guard/network.ts';
 import { systemClock } from '../mail/relay/clock.ts';
 import { smarthostDane, tlsPolicies } from '../mail/relay/tls-policy/policies.ts';
 import type { FindHostPolicy, FindTlsPolicy } from '../mail/relay/tls-policy/policy.ts';

@@ -1,4 +1,4 @@
-import { RecentMap } from '../login/recent-map.ts';
+import { RecentMap } from '../guard/recent-map.ts';
 import { type Address, addressKey } from '../message/address.ts';
 import { greylisted, REMEMBERED_FOR, tripletOf } from '../policy/greylisting.ts';
 import { networkOf } from '../policy/network.ts';

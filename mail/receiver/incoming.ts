@@ -126,6 +126,7 @@ export class Incoming {
 
   #tell(outcome: string, text: string, code = 250): void {
     const { door, peer, settled } = this.#session;
+    if (door === 'mx') settled.guard.arrived(peer.ip, this.octets, code === 250);
     settled.meter.count('smtp_messages_total', { door, outcome });
     settled.log.info(
       {

@@ -5,6 +5,7 @@ import { formatAddress, parseAddress, type Address } from '../../mail/message/ad
 import type { Envelope, Intake, Refusal, Route } from '../../mail/receiver/needs.ts';
 import type { Limits, ReceiverOptions } from '../../mail/receiver/options.ts';
 import { startReceiver, type Receiver } from '../../mail/receiver/server.ts';
+import { testGuard } from './guard.ts';
 import { testCertificate } from './certificate.ts';
 
 /** A message that was given to `finish`. */
@@ -164,6 +165,7 @@ export async function fakeReceiver(options: Partial<ReceiverOptions> = {}): Prom
     ],
     intake,
     logins,
+    guard: testGuard(),
     secureContext: () => context,
     exempt: () => false,
     local: false,

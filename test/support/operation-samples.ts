@@ -157,6 +157,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_tls_status: none,
   list_tls_results: () => ({ domain: 'remote.example', day: '2026-01-01' }),
   search_docs: () => ({ query: 'mailbox' }),
+  list_bans: none,
+  remove_ban: () => ({ address: '192.0.2.7' }),
   list_organizations: none,
   freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
   remove_organization: ({ organizationId, slug }) => ({ targetOrganizationId: organizationId, confirm: slug }),

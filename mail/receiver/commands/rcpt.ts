@@ -121,6 +121,7 @@ function bounded(session: Conversation, refusal: Answer): Answer {
 function slowed(session: Conversation, refusal: Answer): Answer {
   const { limits } = session.settled;
   session.tally.failedRecipients += 1;
+  if (session.login === undefined) session.settled.guard.offended(session.peer.ip, 'recipients');
   if (session.trusted || session.tally.failedRecipients === 1) return refusal;
   const { failedRecipients, recipientDelayMs: delayMs } = limits;
   if (session.tally.failedRecipients < failedRecipients) return { ...refusal, delayMs };

@@ -3,6 +3,7 @@ import { tlsStatus } from '../box/tls.ts';
 import { listTlsResults } from '../box/tls-results.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
+import { listBansOfBox, removeBanOfBox } from './bans.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
 import {
   inviteOrganizationMember,
@@ -39,4 +40,6 @@ export const ORGANIZATION: readonly Operation[] = [
   freeze,
   unfreeze,
   removeWholeOrganization,
+  listBansOfBox,
+  removeBanOfBox,
 ];

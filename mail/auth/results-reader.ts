@@ -6,7 +6,10 @@ export interface Results {
   results: { method: string; result: string }[];
 }
 
-type Token = { kind: 'word' | 'quoted'; text: string } | { kind: ';' | '=' };
+type Token = { kind: 'word'; text: string } | { kind: ';' } | { kind: '=' };
+
+const BLANKS = /[\s\0]+/y;
+const WORD = /[^\s();="]+/y;
 
 /** More methods than anybody has. */
 const MOST_RESULTS = 100;
@@ -43,16 +46,17 @@ function* tokensOf(text: string): Generator<Token, undefined> {
     if (char === '(') at = commentEnd(text, at);
     else if (char === '"') {
       const end = quoteEnd(text, at);
-      yield { kind: 'quoted', text: text.slice(at + 1, end - 1).replace(/\\(.)/gs, '$1') };
+      yield { kind: 'word', text: text.slice(at + 1, end - 1).replace(/\\(.)/gs, '$1') };
       at = end;
     } else if (char === ';' || char === '=') {
-      yield { kind: char };
+      yield char === ';' ? { kind: ';' } : { kind: '=' };
       at += 1;
-    } else if (isBlank(char)) at += 1;
-    else {
-      const end = wordEnd(text, at);
-      yield { kind: 'word', text: text.slice(at, end) };
-      at = end;
+    } else {
+      BLANKS.lastIndex = WORD.lastIndex = at;
+      const blanks = BLANKS.exec(text)?.[0];
+      const word = blanks === undefined ? WORD.exec(text)?.[0] : undefined;
+      if (word !== undefined) yield { kind: 'word', text: word };
+      at += (blanks ?? word ?? char).length;
     }
   }
   return undefined;
@@ -76,14 +80,4 @@ function quoteEnd(text: string, start: number): number {
     else if (text[at] === '"') return at + 1;
   }
   return text.length + 1;
-}
-
-function wordEnd(text: string, start: number): number {
-  let end = start + 1;
-  while (end < text.length && !/[\s();="]/.test(text[end] ?? '')) end += 1;
-  return end;
-}
-
-function isBlank(char: string): boolean {
-  return /[\s\0]/.test(char);
 }

@@ -13,7 +13,6 @@ import type { FakeZone } from '../../support/fake-resolver.ts';
 const ZONE: FakeZone = {
   'TXT bank.example': ['v=spf1 ip4:192.0.2.1 -all'],
   'TXT _dmarc.bank.example': ['v=DMARC1; p=reject'],
-  'TXT attack.example': ['v=spf1 ip4:198.51.100.1 -all'],
   'TXT any.attack.example': ['v=spf1 +all'],
   'TXT _dmarc.attack.example': ['v=DMARC1; p=none'],
   'TXT k._domainkey.attack.example': [`p=${publicPart(MAKERS.rsa)}`],

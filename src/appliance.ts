@@ -9,6 +9,7 @@ import { seed, type Seeded } from './seed.ts';
 import { forgetUploads } from './sending/upload-commands.ts';
 import { openDns, openHttp, openImap, openReceiver } from './start/doors.ts';
 import { furnish } from './start/inside.ts';
+import { openJudge } from './start/judge.ts';
 import { type Listeners, portsOf } from './start/ports.ts';
 import { openRelay } from './start/relay.ts';
 import { openVacation } from './start/vacation.ts';
@@ -39,7 +40,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const outboundTls = stack.use(new OutboundTls(inside));
   const doors: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(doors));
-  const receiver = await openReceiver(inside);
+  const receiver = await openReceiver(inside, openJudge(inside, stack));
   doors.push(receiver);
   const imap = await openImap(inside);
   doors.push(imap);

@@ -5,6 +5,7 @@ import { readResults } from './results-reader.ts';
 const MOST_HEADER = 1024 * 1024;
 const END = Buffer.from('\r\n\r\n');
 const FIELD = 'authentication-results';
+const VERDICT = 'x-mailstead-verdict';
 
 /** Whose results a header block begins with, undefined when it does not begin with any. RFC 8601 2.5. */
 export function resultsServer(header: string): string | undefined {
@@ -32,10 +33,12 @@ export async function* withoutResultsOf(authserv: string, message: AsyncIterable
   if (head !== undefined) yield cleaned(head, authserv);
 }
 
-function cleaned(header: Buffer, authserv: string): Buffer {
+/** A header block without what claims to be this server's own word: its results, and its verdict. */
+export function cleaned(header: Buffer, authserv: string): Buffer {
   const text = header.toString('latin1');
   const own = plain(authserv);
-  const isForged = ({ name, value }: { name: string; value: string }): boolean => name === FIELD && names(value, own);
+  const isForged = ({ name, value }: { name: string; value: string }): boolean =>
+    name === VERDICT || (name === FIELD && names(value, own));
   const fields = readFields(text);
   if (!fields.some(isForged)) return header;
   const rest = fields.filter((field) => !isForged(field)).map(({ start, end }) => text.slice(start, end));

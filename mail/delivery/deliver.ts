@@ -6,9 +6,14 @@ import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { noteArrival } from '../store/listener.ts';
 import { enqueue } from '../store/queue.ts';
+import type { Filing } from './filing.ts';
 import type { Onward } from './forward.ts';
 import { type TakenReport, takeReport } from './report.ts';
+import { storeKeywords } from '../store/flags.ts';
+import { keepJudged } from '../store/judged.ts';
 import { addEmail, addEntry } from '../store/message.ts';
+import { noteReject, rejectsMailbox } from '../store/reject.ts';
+import { collectBlob } from '../store/tidy.ts';
 import { noteForVacation } from '../store/vacation.ts';
 
 /** One local recipient: where the message goes and the header lines that are this recipient's own. */
@@ -20,6 +25,8 @@ export interface Delivery {
   trace: string;
   /** Nobody outside is told of it. */
   quiet?: boolean;
+  /** What was decided about it for this account; without one it goes to the inbox, and nothing is said of it. */
+  filing?: Filing;
 }
 
 /** An accepted message: everything about it was decided before it came here. */
@@ -70,12 +77,15 @@ export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Pro
   const deliveries = [...mail.deliveries, ...(await reported(tx, mail, stamp))];
   if (deliveries.length + mail.onward.length === 0) return { kind: 'delivered', queued: 0, stored: false, reached: [] };
   const blob = await addBlob(tx, newBlob(mail));
-  for (const delivery of deliveries) await receive(tx, mail, delivery, blob, stamp);
+  let placed = mail.onward.length;
+  for (const delivery of deliveries) placed += Number(await receive(tx, mail, delivery, blob, stamp));
+  // Of refused mail that has no place to be kept nothing stays.
+  if (placed === 0) await collectBlob(tx, blob);
   const reached: string[] = [];
   for (const one of mail.onward) {
     if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
   }
-  return { kind: 'delivered', queued: mail.onward.length, stored: true, reached };
+  return { kind: 'delivered', queued: mail.onward.length, stored: placed > 0, reached };
 });
 
 /** Takes what a message reports, and answers the mailboxes that are to have it for that reason only. */
@@ -125,39 +135,77 @@ export function deliveryTrace(sender: string, to: string): string {
   return Buffer.from(`Return-Path: <${sender}>\r\nDelivered-To: ${to}\r\n`).toString('latin1');
 }
 
-/** Puts a message into the inbox of one account and into its story: what others got is none of its business. */
+/** Puts a message into a mailbox of one account and into its story: what others got is none of its business. False: nowhere. */
 export async function receive(
   tx: Write,
   mail: Pick<Accepted, 'trace' | 'sender' | 'index'> & { from?: Accepted['from'] },
   delivery: Delivery,
   blob: number,
   stamp: Stamp,
-): Promise<void> {
+): Promise<boolean> {
   const { trace, sender, index, from } = mail;
+  const { account, to, filing } = delivery;
   const email = await deliverTo(tx, delivery, blob, index, stamp);
-  const told = { from: sender, to: [delivery.to], size: index.size, email, ...from };
-  await note(tx, trace, 'received', delivery.account, told, stamp, { messageId: index.messageId });
+  if (email === undefined) return false;
+  const told = { from: sender, to: [to], size: index.size, email, ...from, ...(filing && said(filing)) };
+  const event = filing?.folder === 'rejects' ? 'refused' : 'received';
+  await note(tx, trace, event, account, told, stamp, { messageId: index.messageId });
+  return true;
 }
 
-/** Puts a message into the inbox of one account. Answers the id that it has there. */
+/** The verdict as the story tells it. */
+function said({ verdict: { outcome, score, findings } }: Filing): { folder: string; score: number; because: string[] } {
+  return { folder: outcome, score, because: findings.map(({ why }) => why) };
+}
+
+/**
+ * Puts a message into a mailbox of one account. Answers the id that it has there, or undefined where refused mail has no
+ * place to be kept.
+ */
 export async function deliverTo(
   tx: Write,
-  { account, trace, quiet }: Delivery,
+  { account, trace, quiet, filing }: Delivery,
   blob: number,
   index: MessageIndex,
   stamp: Stamp,
-): Promise<number> {
-  const inbox = await tx.get<{ id: number; listener: number | null; away: number | null }>(
-    `SELECT m.id, l.id AS listener, v.enabled AS away FROM mailbox m LEFT JOIN listener l ON l.account_id = m.account_id
-       LEFT JOIN vacation v ON v.account_id = m.account_id
-     WHERE m.account_id = ? AND m.role = 'inbox'`,
-    account,
-  );
-  if (inbox === undefined) throw new Error(`account ${account} has no inbox`);
-  const email = await addEmail(tx, { account, blob, index, trace, receivedAt: stamp.now });
-  await addEntry(tx, inbox.id, email, { bits: 0, kw: [] }, stamp);
-  const { listener, away } = inbox;
-  if (away === 1) await noteForVacation(tx, { account, email: email.id }, stamp);
+): Promise<number | undefined> {
+  const { folder = 'inbox', keywords = [] } = filing ?? {};
+  const place = folder === 'rejects' ? await refusedPlace(tx, account, stamp) : await placeOf(tx, account, folder);
+  if (place === undefined) return undefined;
+  const own = trace + (filing?.trace ?? '');
+  const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
+  const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
+  const placed = await addEntry(tx, place.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);
+  if (filing !== undefined) await keepJudged(tx, email.id, filing);
+  if (folder === 'rejects') await noteReject(tx, { account, email: email.id, mailbox: place.mailbox, placed }, stamp);
+  const { listener, away } = place;
+  if (away === 1 && folder === 'inbox') await noteForVacation(tx, { account, email: email.id }, stamp);
   if (listener !== null && quiet !== true) await noteArrival(tx, { listener, account, email: email.id }, stamp);
   return email.id;
+}
+
+/** Where a message is put, and who is told of it. */
+interface Place extends Record<string, number | null> {
+  mailbox: number;
+  listener: number | null;
+  away: number | null;
+}
+
+async function placeOf(tx: Write, account: number, folder: 'inbox' | 'junk'): Promise<Place> {
+  const place = await tx.get<Place & { mailbox: number }>(
+    // A person may have deleted Junk: nothing is lost for that.
+    `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away FROM mailbox m
+       LEFT JOIN listener l ON l.account_id = m.account_id LEFT JOIN vacation v ON v.account_id = m.account_id
+     WHERE m.account_id = ?1 AND m.role IN ('inbox', ?2) ORDER BY m.role = ?2 DESC LIMIT 1`,
+    account,
+    folder,
+  );
+  if (place === undefined) throw new Error(`account ${account} has no inbox`);
+  return place;
+}
+
+/** Nobody is told of what was refused. */
+async function refusedPlace(tx: Write, account: number, stamp: Stamp): Promise<Place | undefined> {
+  const mailbox = await rejectsMailbox(tx, account, stamp);
+  return mailbox === undefined ? undefined : { mailbox, listener: null, away: null };
 }

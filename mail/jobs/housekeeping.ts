@@ -8,6 +8,7 @@ import { forgetUploads } from '../store/jmap-upload.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
 import type { Command } from '../store/engine/types.ts';
+import { forgetRejects } from '../store/reject.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -50,7 +51,7 @@ export class Housekeeping implements AsyncDisposable {
 
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
-    this.#chores = [forgetSpent, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
+    this.#chores = [forgetRejects, forgetSpent, forgetStsPolicies, forgetTlsResults, forgetVacationAnswers, ...chores];
     this.#store = store;
     this.#clock = clock;
     this.#log = log;

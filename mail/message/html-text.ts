@@ -57,7 +57,8 @@ export function htmlText(html: string, enough: number): string {
   return out;
 }
 
-function entities(text: string): string {
+/** Character references as the characters that they stand for. */
+export function entities(text: string): string {
   return text.replace(/&(#x?[0-9a-f]{1,6}|[a-z]{2,8});?/gi, (whole, name: string) => {
     if (!name.startsWith('#')) return ENTITIES[name] ?? whole;
     const code = /^#x/i.test(name) ? parseInt(name.slice(2), 16) : Number(name.slice(1));

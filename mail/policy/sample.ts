@@ -19,6 +19,18 @@ export interface SamplePart {
   size: number;
   /** How its decoded octets begin, at most 8 KiB. */
   head: Buffer;
+  /** What the directory in it says, where it is an archive or an office document. */
+  inside?: Inside;
+}
+
+/** What an archive or an office document tells of itself without being opened. */
+export interface Inside {
+  /** Of the files in it, at most 200. */
+  names: readonly string[];
+  /** Something in it cannot be read without a password. */
+  locked: boolean;
+  /** It brings programs of its own (VBA). */
+  macros: boolean;
 }
 
 /** What checks look at: a message taken apart once, every piece of it bounded. */

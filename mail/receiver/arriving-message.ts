@@ -1,45 +1,69 @@
-import { type Arrived, UNKNOWN } from '../auth/authenticate.ts';
+import { UNKNOWN } from '../auth/authenticate.ts';
 import type { Authentication, Dmarc } from '../auth/authentication.ts';
 import { claimedDomains } from '../delivery/claimed-domains.ts';
-import { type Accepted, deliver } from '../delivery/deliver.ts';
+import { type Accepted, deliver, type Delivery } from '../delivery/deliver.ts';
+import type { Filing } from '../delivery/filing.ts';
 import { type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
+import type { Judgement } from '../judge/judging.ts';
 import { addressKey, formatAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { MessageIndexer } from '../message/indexer.ts';
-import type { MailStore } from '../store/store.ts';
-import { type CrossingBlob, IncomingMessage, type Planned } from './incoming-message.ts';
-import type { IntakeDesk } from './intake-desk.ts';
+import { HeaderGate } from './header-gate.ts';
+import { type CrossingBlob, IncomingMessage, type Planned, type Refused } from './incoming-message.ts';
+import type { IntakeDesk, Judging } from './intake-desk.ts';
 import type { Envelope, MessageSink, Refusal } from './needs.ts';
 import { refuse } from './refusal.ts';
+import { type Ruling, ruling } from './ruling.ts';
 
-const CHUNK = 64 * 1024;
 /** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
 const MOST_PLANS = 5;
 
 /** From the world, to mailboxes of this box, and on from there. */
 export class ArrivingMessage extends IncomingMessage<MessageIndex> implements MessageSink {
-  #authentication: Authentication | undefined;
+  readonly #gate: HeaderGate;
+  #judgement: Judgement | undefined;
 
   constructor(intake: IntakeDesk, envelope: Envelope) {
     super(intake, envelope, new MessageIndexer());
+    this.#gate = new HeaderGate(intake.options.hostname);
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
-    return this.keep(chunk);
+    return this.#keep(this.#gate.push(chunk));
   }
 
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
-    const refusal = await this.commit((blob, index) => this.#tooManyReports() ?? this.#deliver(blob, index));
+    await this.#keep(this.#gate.end());
+    const refusal = await this.commit((blob, index) => this.#tooManyReports() ?? this.#take(blob, index));
     return refusal ?? { kind: 'accepted' };
   }
 
-  async #deliver(blob: CrossingBlob, index: MessageIndex): Promise<Refusal | undefined> {
+  #keep([first, second]: readonly Buffer[]): Promise<void> | undefined {
+    const kept = first && this.keep(first);
+    if (second === undefined) return kept;
+    return kept === undefined ? this.keep(second) : kept.then(() => this.keep(second));
+  }
+
+  async #take(blob: CrossingBlob, index: MessageIndex): Promise<Refused | undefined> {
+    const { judging, hostname } = this.intake.options;
+    if (judging?.checks !== true) return this.#deliver(blob, index, undefined);
+    const judgement = await this.#judged(blob, index, judging);
+    if (judgement === undefined) return UNJUDGED;
+    const how = { authserv: hostname, refuses: judging.network };
+    const ruled = ruling(judgement, this.envelope.recipients, how);
+    this.#tellRuling(ruled, judgement);
+    if (ruled.refusal === undefined) return this.#deliver(blob, index, ruled);
+    return this.#reject(blob, index, ruled, ruled.refusal);
+  }
+
+  async #deliver(blob: CrossingBlob, index: MessageIndex, ruled: Ruling | undefined): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
     const incoming = await this.#reports(blob, index);
     for (let plans = 0; plans < MOST_PLANS; plans++) {
-      const plan = await this.#provenPlan(blob);
+      const plan = await this.#provenPlan(blob, index, ruled);
       if ('code' in plan) return plan;
-      const done = await store.write(deliver, this.#accepted(plan, incoming, blob, index));
+      const deliveries = plan.deliveries.map((one) => ({ ...one, quiet: incoming.unasked, ...filed(one, ruled) }));
+      const done = await store.write(deliver, this.#accepted({ ...plan, deliveries }, incoming.reports, blob, index));
       if (done.kind === 'spent') continue;
       this.#tell(plan, done.reached);
       if (!done.stored) this.abort();
@@ -50,9 +74,26 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     return refuse(451, '4.7.1', 'Too much is forwarded at this moment, try again later');
   }
 
+  /** What is refused can be looked at for some days, by those who want that. Its sender is told no all the same. */
+  async #reject(blob: CrossingBlob, index: MessageIndex, ruled: Ruling, refusal: Refusal): Promise<Refused> {
+    const { store, log } = this.intake.options;
+    const whose = this.envelope.recipients.flatMap(({ address, route: where }) =>
+      where.kind === 'here' && ruled.kept.includes(where.account) ? [this.delivery(where.account, address)] : [],
+    );
+    const deliveries = [...new Map(whose.map((one) => [one.account, { ...one, ...filed(one, ruled) }])).values()];
+    if (refusal.code < 500 || deliveries.length === 0) return refusal;
+    try {
+      const kept = await store.write(deliver, this.#accepted({ deliveries, onward: [], kept: [] }, [], blob, index));
+      if (kept.kind === 'delivered' && kept.stored) return { ...refusal, stored: true };
+    } catch (error) {
+      log.warn({ err: error, message: this.envelope.id }, 'a refused message could not be kept to be looked at');
+    }
+    return refusal;
+  }
+
   #accepted(
     { kept, deliveries, onward }: Planned,
-    { reports, unasked }: IncomingReports,
+    reports: Accepted['reports'],
     blob: CrossingBlob,
     index: MessageIndex,
   ): Accepted {
@@ -60,9 +101,9 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     return {
       trace: id,
       sender: sender === undefined ? '' : formatAddress(sender),
-      deliveries: unasked ? deliveries.map((one) => ({ ...one, quiet: true })) : deliveries,
+      deliveries,
       onward,
-      reports,
+      reports: reports ?? [],
       kept: [...new Map(kept.map(({ tenant, source, why }) => [`${source} ${why}`, { tenant, source, why }])).values()],
       from: { ip: peer.ip, helo: peer.helo },
       eightBit: body === '8BITMIME',
@@ -75,20 +116,22 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   }
 
   /**
-   * Who wrote a message is asked only when a copy of it would leave. Where it cannot be found out, or the answer is bad,
-   * a mailbox at the forward keeps the mail, and only the forward of this one message is missing: to answer "later"
-   * would make a mailbox depend on the name servers of everybody who writes to it.
+   * Without checks who wrote a message is asked only when a copy of it would leave. Where it cannot be found out, or the
+   * answer is bad, a mailbox at the forward keeps the mail, and only the forward of this one message is missing: to
+   * answer "later" would make a mailbox depend on the name servers of everybody who writes to it.
    */
-  async #provenPlan(blob: CrossingBlob): Promise<Planned | Refusal> {
+  async #provenPlan(blob: CrossingBlob, index: MessageIndex, ruled: Ruling | undefined): Promise<Planned | Refusal> {
     const { hostname: authserv } = this.intake.options;
-    const plan = await this.plan({});
+    const plan = await this.plan({}, ruled?.staying);
     if ('code' in plan) return plan;
     const claimed = await this.#claimed(plan);
     const goesOn = plan.onward.some(({ source }) => source !== undefined);
-    const authentication = goesOn || claimed.length > 0 ? await this.#knownAuthor(blob) : undefined;
+    const authentication = goesOn || claimed.length > 0 ? await this.#knownAuthor(blob, index) : undefined;
     const refusal = unproven(claimed, authentication?.dmarc);
     if (refusal !== undefined) return refusal;
-    return goesOn && authentication !== undefined ? this.plan({ proof: { authserv, authentication } }) : plan;
+    return goesOn && authentication !== undefined
+      ? this.plan({ proof: { authserv, authentication } }, ruled?.staying)
+      : plan;
   }
 
   /** Domains of this box in whose name a report would go back to somebody elsewhere. */
@@ -100,25 +143,37 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   }
 
   /** Undefined where nobody is asked. */
-  async #knownAuthor(blob: CrossingBlob): Promise<Authentication | undefined> {
-    const { authenticate } = this.intake.options;
-    if (authenticate === null) return undefined;
-    this.#authentication ??= await this.#authenticate(blob, authenticate);
-    return this.#authentication;
+  async #knownAuthor(blob: CrossingBlob, index: MessageIndex): Promise<Authentication | undefined> {
+    const { judging } = this.intake.options;
+    if (judging === null || !judging.network) return undefined;
+    return (await this.#judged(blob, index, judging))?.authentication ?? UNKNOWN;
   }
 
-  async #authenticate(
-    blob: CrossingBlob,
-    authenticate: (mail: Arrived) => Promise<Authentication>,
-  ): Promise<Authentication> {
-    const { sender, peer, id } = this.envelope;
-    const chunks = (): AsyncIterable<Buffer> => octetsOf(this.intake.options.store, blob);
+  /** Undefined when nothing can be said at the moment; asked at most once. */
+  async #judged(
+    { data, file }: CrossingBlob,
+    { headerLength, parts }: MessageIndex,
+    { judge, checks }: Judging,
+  ): Promise<Judgement | undefined> {
+    if (this.#judgement !== undefined) return this.#judgement;
+    const { store, log, clock } = this.intake.options;
+    const { sender, peer, id, recipients } = this.envelope;
+    const accounts = recipients.flatMap(({ route: where }) => (where.kind === 'here' ? [where.account] : []));
     try {
-      return await authenticate({ ...peer, sender: sender === undefined ? '' : formatAddress(sender), chunks });
+      this.#judgement = await judge.judge({
+        octets: file === null ? (data ?? new Uint8Array()) : store.files.path(file.file),
+        headerLength,
+        parts,
+        peer: { ip: peer.ip, helo: peer.helo },
+        sender: sender === undefined ? '' : formatAddress(sender),
+        accounts: [...new Set(accounts)],
+        checks,
+        now: clock(),
+      });
     } catch (error) {
-      this.intake.options.log.error({ err: error, message: id }, 'who wrote a message could not be checked');
-      return UNKNOWN;
+      log.error({ err: error, message: id }, 'a message could not be judged');
     }
+    return this.#judgement;
   }
 
   /** Mail that is written in the name of a mailbox elsewhere comes back to it, as often as somebody likes. */
@@ -139,6 +194,15 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     return incomingReports(this.intake.options, { sender, named, index, octets: () => this.firstOctets(blob) });
   }
 
+  #tellRuling({ refusal }: Ruling, { findings, accounts }: Judgement): void {
+    const rules = [...findings, ...accounts.flatMap((one) => one.findings)].map(
+      ({ rule, score }) => `${rule} ${score}`,
+    );
+    const outcome = refusal === undefined ? 'taken' : refusal.code < 500 ? 'later' : 'refused';
+    this.intake.options.meter.count('judged_messages_total', { outcome });
+    this.intake.options.log.debug({ message: this.envelope.id, outcome, rules }, 'message judged');
+  }
+
   #tell({ kept }: Planned, reached: readonly string[]): void {
     const { log } = this.intake.options;
     const message = this.envelope.id;
@@ -148,10 +212,10 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   }
 }
 
-async function* octetsOf({ files }: MailStore, { data, file }: CrossingBlob): AsyncIterable<Buffer> {
-  if (data !== null) yield Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  if (file === null) return;
-  for (let at = 0; at < file.size; at += CHUNK) yield await files.read(file.file, at, Math.min(CHUNK, file.size - at));
+const UNJUDGED = refuse(451, '4.3.0', 'The message cannot be checked at the moment, try again later');
+
+function filed({ account }: Delivery, ruled: Ruling | undefined): { filing?: Filing } {
+  return ruled === undefined ? {} : { filing: ruled.filing(account) };
 }
 
 /**

@@ -22,6 +22,9 @@ export type Planned = Pick<Accepted, 'deliveries' | 'onward'> & { kept: readonly
 /** The octets as they cross to the writer: in the message itself, or the name of their file. */
 export type CrossingBlob = { data: Uint8Array | null; file: { file: string; size: number } | null };
 
+/** `stored`: somebody can look at it all the same, so its file stays. */
+export type Refused = Refusal & { stored?: true };
+
 /** Learns what is to be known of a message while its octets go by. */
 interface Indexer<Index> {
   push(chunk: Uint8Array): void;
@@ -65,7 +68,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
 
   /** Runs the one command that makes the message exist; whatever fails leaves nothing behind. */
   protected async commit(
-    write: (blob: CrossingBlob, index: Index) => Refusal | Promise<Refusal | undefined>,
+    write: (blob: CrossingBlob, index: Index) => Refused | Promise<Refused | undefined>,
   ): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
     const index = this.#indexer.end();
@@ -77,7 +80,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     try {
       const blob = await this.#finished();
       const refusal = await write(crossing(blob), index);
-      if (refusal !== undefined) this.abort();
+      if (refusal !== undefined && refusal.stored !== true) this.abort();
       else if ('file' in blob) store.files.settled(blob.file);
       return refusal;
     } catch (error) {
@@ -116,21 +119,27 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
   }
 
   /** Those who get it and have nothing forwarded: one copy an account, however many of its addresses were named. */
-  protected deliveries(): Delivery[] {
+  #deliveries(staying: ReadonlySet<number>): Delivery[] {
     const byAccount = new Map<number, Delivery>();
     for (const to of this.envelope.recipients) {
-      if (isHere(to) && !isForwarded(to.route) && !byAccount.has(to.route.account))
+      if (isHere(to) && !passesOn(to.route, staying) && !byAccount.has(to.route.account))
         byAccount.set(to.route.account, this.delivery(to.route.account, to.address));
     }
     return [...byAccount.values()];
   }
 
-  /** Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. */
-  protected async plan(known: Pick<ForwardedMail, 'authors' | 'proof'>): Promise<Planned | Refusal> {
-    if (this.#head === undefined) return { deliveries: this.deliveries(), onward: [], kept: [] };
+  /**
+   * Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. At the accounts
+   * in `staying` it ends.
+   */
+  protected async plan(
+    known: Pick<ForwardedMail, 'authors' | 'proof'>,
+    staying: ReadonlySet<number> = NOBODY,
+  ): Promise<Planned | Refusal> {
+    if (this.#head === undefined) return { deliveries: this.#deliveries(NOBODY), onward: [], kept: [] };
     const { store, forwardKey: key, clock } = this.intake.options;
     const { sender, recipients } = this.envelope;
-    const going = recipients.filter(({ route: where }) => isForwarded(where)).map((one) => one.address);
+    const going = recipients.filter(({ route: where }) => passesOn(where, staying)).map((one) => one.address);
     const mail = { sender, fields: this.#head.fields(), key, now: clock(), ...known };
     const { accounts, onward, lost, kept } = await planForwards(store, going, mail);
     if (lost.length > 0) return unreached(lost, kept);
@@ -141,9 +150,9 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
       if (back.kind === 'here' || back.kind === 'full') accounts.set(back.account, where.to);
       else onward.push(returned(where.to));
     }
-    const staying = this.deliveries();
-    const more = [...accounts].filter(([account]) => !staying.some((one) => one.account === account));
-    const deliveries = [...staying, ...more.map(([account, address]) => this.delivery(account, address))];
+    const here = this.#deliveries(staying);
+    const more = [...accounts].filter(([account]) => !here.some((one) => one.account === account));
+    const deliveries = [...here, ...more.map(([account, address]) => this.delivery(account, address))];
     return { deliveries, onward, kept };
   }
 
@@ -152,6 +161,12 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     if (onward.length > 0) meter.count('forwards_total', { outcome: 'sent_on' }, onward.length);
     for (const { kind } of kept) meter.count('forwards_total', { outcome: kind });
   }
+}
+
+const NOBODY: ReadonlySet<number> = new Set();
+
+function passesOn(where: Route, staying: ReadonlySet<number>): boolean {
+  return isForwarded(where) && !(where.kind === 'here' && staying.has(where.account));
 }
 
 /** Copies of what it gets go on. */

@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import type { Arrived } from '../auth/authenticate.ts';
-import type { Authentication } from '../auth/authentication.ts';
 import type { Policy } from '../delivery/policy.ts';
+import type { Judge } from '../judge/judging.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
@@ -22,13 +21,21 @@ export interface StoreIntakeOptions {
   forwardKey: Buffer;
   /** Of the box: the senders under which single copies leave. */
   reportKey: KeyObject;
-  /** Says what SPF, DKIM, DMARC and ARC make of a message; null in local mode, where nobody is asked. */
-  authenticate: ((mail: Arrived) => Promise<Authentication>) | null;
+  /** Finds out about mail from outside; null: nobody is asked, and all of it is taken. */
+  judging: Judging | null;
   log: Log;
   meter: Meter;
   /** Something was queued: the relay may look. */
   queued(): void;
   clock: () => number;
+}
+
+export interface Judging {
+  judge: Judge;
+  /** All mail is judged; else only its author, and only where we would vouch for it by passing it on. */
+  checks: boolean;
+  /** The network may be asked who wrote it; not in local mode. */
+  network: boolean;
 }
 
 /** What the messages of one intake share. */

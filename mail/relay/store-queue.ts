@@ -90,7 +90,7 @@ async function keepHere(tx: Write, { row: id, index }: Fallback, stamp: Stamp): 
   if (row === undefined || (await hasIt(tx, row))) return;
   const trace = Buffer.from(`X-Mailstead-Not-Forwarded: ${row.recipient}\r\n`).toString('latin1');
   const email = await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
-  const told = { from: row.sender, to: row.recipient, email };
+  const told = { from: row.sender, to: row.recipient, ...(email !== undefined && { email }) };
   await note(tx, row.trace, 'kept', row.account, told, stamp, { messageId: index.messageId });
 }
 

@@ -68,6 +68,8 @@ const FROM_EMAIL = [
   'DELETE FROM entry WHERE email_id = ?',
   'DELETE FROM expunged WHERE email_id = ?',
   'DELETE FROM email_meta WHERE email_id = ?',
+  'DELETE FROM judged WHERE email_id = ?',
+  'DELETE FROM reject WHERE email_id = ?',
   'DELETE FROM email WHERE id = ?',
 ];
 
@@ -95,6 +97,7 @@ const REST = [
   `DELETE FROM vacation_answered WHERE (account_id, key) IN
      (SELECT account_id, key FROM vacation_answered WHERE account_id = ? LIMIT ?)`,
   'DELETE FROM vacation WHERE account_id IN (SELECT account_id FROM vacation WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM rejects_mailbox WHERE account_id IN (SELECT account_id FROM rejects_mailbox WHERE account_id = ? LIMIT ?)',
   `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
      FROM tombstone WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM type_state WHERE (account_id, type) IN (SELECT account_id, type FROM type_state WHERE account_id = ? LIMIT ?)`,

@@ -41,12 +41,12 @@ export class BlobFiles {
     return new BlobWriter(async () => {
       const name = randomBytes(16).toString('hex');
       this.#young.add(name);
-      return { name, handle: await open(this.#path(name), 'wx', 0o600), directory: join(this.#dir, name.slice(0, 2)) };
+      return { name, handle: await open(this.path(name), 'wx', 0o600), directory: join(this.#dir, name.slice(0, 2)) };
     }, this);
   }
 
   async read(file: string, start: number, length: number): Promise<Buffer> {
-    await using handle = await open(this.#path(file), 'r');
+    await using handle = await open(this.path(file), 'r');
     const buffer = Buffer.allocUnsafeSlow(length);
     let got = 0;
     while (got < length) {
@@ -64,7 +64,7 @@ export class BlobFiles {
 
   async remove(file: string): Promise<void> {
     this.#young.delete(file);
-    await unlink(this.#path(file)).catch((error: NodeJS.ErrnoException) => {
+    await unlink(this.path(file)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
   }
@@ -78,7 +78,7 @@ export class BlobFiles {
       if (files.length === 0) continue;
       const known = await named(files);
       for (const file of files.filter((name) => !known.has(name))) {
-        const { mtimeMs } = await stat(this.#path(file));
+        const { mtimeMs } = await stat(this.path(file));
         if (mtimeMs >= olderThan) continue;
         await this.remove(file);
         removed++;
@@ -87,7 +87,8 @@ export class BlobFiles {
     return removed;
   }
 
-  #path(file: string): string {
+  /** Of one file, for a reading thread. */
+  path(file: string): string {
     return blobPath(this.#dir, file);
   }
 

@@ -5,6 +5,8 @@ import { followSubmission } from './submission-story.ts';
 /** What can happen to a message, in the order in which it can. */
 export type JournalEvent =
   | 'received'
+  /** At the door, and kept for some days to be looked at. */
+  | 'refused'
   | 'forwarded'
   | 'kept'
   | 'scheduled'

@@ -20,6 +20,7 @@ const files = [
   '0017-submission.sql',
   '0018-upload.sql',
   '0019-push.sql',
+  '0020-trust.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

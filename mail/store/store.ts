@@ -121,6 +121,11 @@ export class MailStore implements Store, AsyncDisposable {
     return () => this.#listeners.delete(listener);
   }
 
+  /** The file of the database, for a thread that reads it. */
+  get database(): string {
+    return databasePath(this.#options);
+  }
+
   /** Opens the shared view of a mailbox; close it once. */
   view(account: number, mailbox: number): SharedView {
     return this.#views.open(account, mailbox);

@@ -1,4 +1,3 @@
-import { authenticate } from '../../mail/auth/authenticate.ts';
 import { startImap } from '../../mail/imap/server.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { startReceiver } from '../../mail/receiver/server.ts';
@@ -9,6 +8,7 @@ import { boxZones } from '../domains/zones.ts';
 import { httpDoors } from '../http/doors.ts';
 import { startHttp } from '../http/server.ts';
 import { dnsHosts, httpListeners, imapListeners, smtpListeners } from '../listeners.ts';
+import type { Judging } from '../../mail/receiver/intake-desk.ts';
 import { inNetworks } from '../networks.ts';
 import type { World } from '../operations/world.ts';
 import { senderOf } from '../sending/allowance.ts';
@@ -16,22 +16,10 @@ import { Tenants } from '../sending/tenants.ts';
 import type { Inside } from './inside.ts';
 
 /** SMTP: mail that arrives, and mail that is handed in. */
-export function openReceiver({
-  settings,
-  store,
-  forwardKey,
-  reportKey,
-  hold,
-  queue,
-  logins,
-  resolver,
-  tls,
-  exempt,
-  local,
-  log,
-  metrics,
-  clock,
-}: Inside) {
+export function openReceiver(
+  { settings, store, forwardKey, reportKey, hold, queue, logins, tls, exempt, local, log, metrics, clock }: Inside,
+  judging: Judging | null,
+) {
   const tenants = new Tenants(store);
   const intake = new StoreIntake({
     store,
@@ -39,7 +27,7 @@ export function openReceiver({
     hold,
     forwardKey,
     reportKey,
-    authenticate: local ? null : (mail) => authenticate(mail, { resolver }),
+    judging,
     log,
     meter: metrics,
     senderOf: (account) => senderOf({ store, tenants }, settings, account),

@@ -35,6 +35,8 @@ export interface Inside extends Surroundings {
   /** Of the senders under which single copies leave. */
   reportKey: KeyObject;
   resolver: Resolver;
+  /** Its servers as Node writes them; none: the system's. */
+  servers: readonly string[];
   /** Remembers nothing. */
   lookNow: Resolver;
   parents: AskParents;
@@ -92,6 +94,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     forwardKey: secrets.subkey('forwarding'),
     reportKey: createSecretKey(secrets.subkey('reports')),
     resolver,
+    servers,
     lookNow,
     parents,
     lastUsed,

@@ -14,6 +14,7 @@ import { failed } from '../../mail/relay/verdict.ts';
 import { setQuota } from '../../mail/store/account.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { arrive, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
+import { judgingBy } from '../support/judging.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const forward = command(
@@ -202,12 +203,12 @@ describe('a report that goes back to an author elsewhere', () => {
     ['permerror', '', 550],
     ['temperror', 'box.test', 451],
   ] as const)('whose author is of ours and DMARC says %s of %s: %s', async (result, domain, code) => {
-    const asking = testIntake(box, { authenticate: () => Promise.resolve(authenticated({ result, domain })) });
+    const asking = testIntake(box, { judging: judgingBy(() => Promise.resolve(authenticated({ result, domain }))) });
     expect(await come('me@box.test', asking)).toMatchObject(code === undefined ? { kind: 'accepted' } : { code });
   });
 
   test('asks nobody about an author elsewhere', async () => {
-    const asking = testIntake(box, { authenticate: () => Promise.reject(new Error('nobody is asked')) });
+    const asking = testIntake(box, { judging: judgingBy(() => Promise.reject(new Error('nobody is asked'))) });
     expect(await come('MAILER-DAEMON@remote.example', asking)).toEqual({ kind: 'accepted' });
   });
 });

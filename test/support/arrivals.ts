@@ -13,6 +13,8 @@ export interface Arriving {
   /** '' is the null reverse-path. */
   from?: string;
   to: string;
+  /** Further recipients here. */
+  more?: readonly string[];
   /** With either line end. */
   body: string;
   login?: { account: number; address: string };
@@ -32,7 +34,7 @@ export function testIntake(box: TestStore, over: Partial<StoreIntakeOptions> = {
     store: box.store,
     hostname: 'mail.box.test',
     hold: null,
-    authenticate: null,
+    judging: null,
     log: quiet,
     meter: quiet,
     forwardKey: Buffer.alloc(32, 3),
@@ -49,7 +51,7 @@ let arrived = 0;
 /** What the SMTP door does with one message; answers why the recipient is none, or what was said at the end. */
 export async function arrive(
   intake: StoreIntake,
-  { from = '', to, body, login, dsn = {}, envid, ret }: Arriving,
+  { from = '', to, more = [], body, login, dsn = {}, envid, ret }: Arriving,
 ): Promise<string | Refusal | { kind: 'accepted' }> {
   const who = login && { account: login.account, address: theAddress(login.address), credential: 1 };
   const recipient = theAddress(to);
@@ -57,11 +59,14 @@ export async function arrive(
   const returns = route.kind === 'return' && from === '';
   const out = route.kind === 'elsewhere' && who !== undefined;
   if (!['here', 'forward', 'report'].includes(route.kind) && !returns && !out) return route.kind;
+  const others = await Promise.all(
+    more.map(async (one) => ({ address: theAddress(one), route: await intake.route(theAddress(one), who), dsn })),
+  );
   const sink = intake.open({
     id: `arrived-${++arrived}`,
     door: who === undefined ? 'mx' : 'submission',
     sender: from === '' ? undefined : theAddress(from),
-    recipients: [{ address: recipient, route, dsn }],
+    recipients: [{ address: recipient, route, dsn }, ...others],
     login: who,
     smtputf8: false,
     body: '7BIT',

@@ -13,6 +13,7 @@ import { addDomain } from '../../mail/store/domain.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { testKeys } from './dkim.ts';
 import { type FakeZone, fakeResolver } from './fake-resolver.ts';
+import { judgingBy } from './judging.ts';
 import { testStore, type TestStore } from './store.ts';
 
 export const FORWARD_KEY = Buffer.alloc(32, 7);
@@ -108,7 +109,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
     store: box.store,
     hostname: 'mail.box.test',
     hold: null,
-    authenticate: how.verify === true ? verify : null,
+    judging: how.verify === true ? judgingBy(verify) : null,
     log: listening,
     meter: quiet,
     forwardKey: FORWARD_KEY,

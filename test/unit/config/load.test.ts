@@ -67,6 +67,7 @@ test('local mode', () => {
     localPassword: undefined,
     keyFile: resolve('data/secret.key'),
     maxMessageBytes: 26_214_400,
+    spamChecks: true,
     logLevel: 'info',
     logFormat: 'json',
   });

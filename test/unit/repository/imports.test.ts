@@ -63,13 +63,19 @@ describe('the direction of imports', () => {
     ['smtp', ['smtp', 'message']],
     ['auth', ['auth', 'message', 'dns']],
     ['dns', ['dns']],
-    ['store', ['store', 'message', 'log.ts']],
+    // Decisions know what they decide about, and nothing that is remembered.
+    ['policy', ['policy', 'auth', 'dns', 'message', 'log.ts']],
+    ['store', ['store', 'policy', 'message', 'log.ts']],
+    ['judge', ['judge', 'policy', 'auth', 'dns', 'store', 'message', 'log.ts']],
     ['login', ['login', 'message', 'log.ts']],
     ['forwarder', ['forwarder', 'auth', 'message']],
-    ['delivery', ['delivery', 'forwarder', 'auth', 'store', 'message', 'log.ts']],
-    ['jobs', ['jobs', 'delivery', 'store', 'message', 'log.ts']],
+    ['delivery', ['delivery', 'forwarder', 'policy', 'auth', 'store', 'message', 'log.ts']],
+    ['jobs', ['jobs', 'delivery', 'policy', 'store', 'message', 'log.ts']],
     // Doors know what is below them, and no other door.
-    ['receiver', ['receiver', 'delivery', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts']],
+    [
+      'receiver',
+      ['receiver', 'delivery', 'judge', 'policy', 'forwarder', 'login', 'store', 'smtp', 'message', 'auth', 'log.ts'],
+    ],
     ['imap', ['imap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['jmap', ['jmap', 'delivery', 'login', 'store', 'message', 'log.ts']],
     ['relay', ['relay', 'delivery', 'store', 'smtp', 'message', 'auth', 'dns', 'log.ts']],

@@ -1,0 +1,42 @@
+import { type Authentication, resultsText } from '../auth/authentication.ts';
+import { keywordsOf, trustOf } from '../policy/trust-of.ts';
+import type { Trust, Verdict } from '../policy/trust.ts';
+import type { Decision } from '../policy/verdict.ts';
+
+/** What was decided about a message from outside for one account. */
+export interface Filing {
+  folder: Verdict['outcome'];
+  keywords: readonly string[];
+  trust: Trust;
+  verdict: Verdict;
+  /** Its header lines, complete with CRLF, for the top of what this account gets. */
+  trace: string;
+}
+
+/** Findings named in the header; the whole list is in the verdict. */
+const MOST_NAMED = 12;
+
+/** How a decision is carried out. `known`: the account knows the author, who has proved to be it. */
+export function filingOf(
+  decision: Decision,
+  { authserv, authentication, known }: { authserv: string; authentication: Authentication; known: boolean },
+): Filing {
+  const trust = trustOf(authentication, decision, known);
+  const folder = FOLDERS[decision.kind];
+  const { score, findings } = decision;
+  return {
+    folder,
+    keywords: keywordsOf(trust, decision.kind),
+    trust,
+    verdict: { outcome: folder, score, findings },
+    trace: `Authentication-Results: ${resultsText(authserv, authentication)}\r\n${verdictField(decision)}`,
+  };
+}
+
+const FOLDERS = { inbox: 'inbox', junk: 'junk', refuse: 'rejects', later: 'rejects' } as const;
+
+/** Rule names and scores are ours, so nothing of the message is in it. */
+function verdictField({ kind, score, findings }: Decision): string {
+  const named = findings.slice(0, MOST_NAMED).map(({ rule, score: one }) => `\r\n\t${rule} ${one}`);
+  return `X-Mailstead-Verdict: ${kind === 'refuse' ? 'refused' : kind} (${score} of 5)${named.length > 0 ? ';' : ''}${named.join(',')}\r\n`;
+}

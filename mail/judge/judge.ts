@@ -1,0 +1,68 @@
+import { authenticate } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import { decideDmarc } from '../auth/dmarc-decision.ts';
+import type { KnownPolicies } from '../auth/known-policies.ts';
+import type { Resolver } from '../dns/lookup.ts';
+import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
+import type { Sample } from '../policy/sample.ts';
+import { sampleOf } from '../policy/sample-of.ts';
+import type { Query } from '../store/engine/types.ts';
+import { recipientFacts } from '../store/recipient-facts.ts';
+import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
+import { openMessage } from './message-reader.ts';
+import { octetsOf } from './octets.ts';
+
+export interface JudgeOptions {
+  /** Null: the network is not asked, and nobody has proved anything. */
+  resolver: Resolver | null;
+  /** Our own name. */
+  hostname: string;
+  /** Domains whose ARC seal is believed, in lower case. */
+  trustedSealers?: readonly string[];
+  /** What author domains were known to ask for. */
+  policies?: KnownPolicies;
+  /** Reads what is remembered of accounts. */
+  read<I, O>(what: Query<I, O>, input: I): Promise<O>;
+}
+
+/** Makes the judge of incoming mail, which holds nothing but what it was given. */
+export function createJudge(options: JudgeOptions): Judge {
+  return { judge: (mail) => judge(options, mail) };
+}
+
+async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
+  const authentication = await authenticated(options, mail);
+  const author = decideDmarc(authentication, options.trustedSealers ?? []);
+  if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
+  const sample = await sampled(mail, authentication);
+  const here = { hostname: options.hostname, now: mail.now };
+  const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
+  const accounts: AccountJudgement[] = [];
+  for (const account of mail.accounts) {
+    const own = await ownJudgement(options, sample, account);
+    if (own !== undefined) accounts.push(own);
+  }
+  return { authentication, author, findings, accounts };
+}
+
+async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
+  using message = openMessage(mail.octets);
+  const { headerLength, parts, peer, sender } = mail;
+  const arrival = { peer: { ...peer, name: authentication.iprev.name }, sender };
+  return sampleOf({ read: message.read, headerLength, parts }, arrival, authentication);
+}
+
+function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Promise<Authentication> {
+  const { octets, peer, sender, now } = mail;
+  const options = { resolver, now, ...(policies && { policies }) };
+  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, options);
+}
+
+async function ownJudgement(
+  options: JudgeOptions,
+  sample: Sample,
+  account: number,
+): Promise<AccountJudgement | undefined> {
+  const facts = await options.read(recipientFacts, { account });
+  return facts && { account, policy: facts.policy, findings: checkFamiliar(sample, facts), known: false };
+}

@@ -1,0 +1,47 @@
+import type { Authentication } from '../auth/authentication.ts';
+import type { Finding } from '../policy/finding.ts';
+import type { MailPolicy } from '../policy/mail-policy.ts';
+import type { Case } from '../policy/verdict.ts';
+
+/** A message from outside that is to be judged. Crosses threads: plain data. */
+export interface Arriving {
+  /** The octets, or the path of the file that has them. */
+  octets: Uint8Array | string;
+  /** Of its index: where its body begins, and its part table, packed. */
+  headerLength: number;
+  parts: string;
+  peer: { ip: string; helo: string };
+  /** Envelope sender, '' for the null reverse-path. */
+  sender: string;
+  /** Who is to get it here, each account once. */
+  accounts: readonly number[];
+  /** Also what speaks for and against it; else only who wrote it. */
+  checks: boolean;
+  /** ms UTC. */
+  now: number;
+}
+
+/** What was found out about a message. */
+export interface Judgement {
+  authentication: Authentication;
+  /** Whoever gets it. */
+  author: Case['author'];
+  findings: readonly Finding[];
+  /** In the order in which they were asked about; accounts that are gone are missing. */
+  accounts: readonly AccountJudgement[];
+}
+
+/** What is different for one account. */
+export interface AccountJudgement {
+  account: number;
+  policy: MailPolicy;
+  findings: readonly Finding[];
+  rule?: NonNullable<Case['rule']>;
+  /** The account knows the author, who has proved to be it. */
+  known: boolean;
+}
+
+/** Finds out about messages. Rejects when it cannot say anything at the moment: the message is to come again. */
+export interface Judge {
+  judge(mail: Arriving): Promise<Judgement>;
+}

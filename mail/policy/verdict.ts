@@ -1,0 +1,57 @@
+import { type DmarcDecision, withHandling } from '../auth/dmarc-decision.ts';
+import { type Finding, JUNK_FROM } from './finding.ts';
+import type { MailPolicy } from './mail-policy.ts';
+
+/** More than everything else together. */
+const LISTED = 100;
+
+/** What DMARC leads to, before the tenant has its say. */
+export type AuthorDecision = DmarcDecision;
+
+/** One message for one account, as it stands before the decision. */
+export interface Case {
+  author: AuthorDecision;
+  findings: readonly Finding[];
+  policy: MailPolicy;
+  /** What the lists of the account and of its tenant say of who wrote it. */
+  rule?: { kind: 'allow' | 'block'; why: string };
+}
+
+/** `because`: for who sends it, a sentence without its full stop and without a link. */
+export type Decision =
+  | { kind: 'inbox' | 'junk'; score: number; findings: readonly Finding[] }
+  | {
+      kind: 'refuse' | 'later';
+      because: string;
+      /** Enhanced status code, where it is another than that of a policy. */
+      status?: string;
+      score: number;
+      findings: readonly Finding[];
+    };
+
+/** Where a message goes. What a person said by a list comes first, then the author's domain, then everything else. */
+export function decide({ author, findings, policy, rule }: Case): Decision {
+  const wished = withHandling(author, policy.dmarc);
+  const all = [...findings, ...saidBy(rule), ...doubted(wished)];
+  const score = Math.round(all.reduce((sum, one) => sum + one.score, 0) * 10) / 10;
+  const known = { score, findings: all };
+  if (rule?.kind === 'block') return { kind: 'refuse', because: rule.why, ...known };
+  if (rule?.kind === 'allow') return { kind: 'inbox', ...known };
+  if (wished.kind === 'later' || wished.kind === 'refuse') {
+    const { kind, why, status } = wished;
+    return { kind, because: why, ...(status !== undefined && { status }), ...known };
+  }
+  const fraud = findings.find(({ refuse }) => refuse === true);
+  if (fraud !== undefined) return { kind: 'refuse', because: fraud.why, ...known };
+  return { kind: score >= JUNK_FROM ? 'junk' : 'inbox', ...known };
+}
+
+function saidBy(rule: Case['rule']): Finding[] {
+  if (rule === undefined) return [];
+  return [{ rule: `${rule.kind}-list`, score: rule.kind === 'allow' ? -LISTED : LISTED, why: rule.why }];
+}
+
+function doubted({ kind, why }: AuthorDecision): Finding[] {
+  if (kind !== 'mark' && kind !== 'junk') return [];
+  return [{ rule: 'author', score: kind === 'junk' ? JUNK_FROM : 0, why, flag: 'unproven-author' }];
+}

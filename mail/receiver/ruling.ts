@@ -1,0 +1,93 @@
+import { filingOf, type Filing } from '../delivery/filing.ts';
+import type { AccountJudgement, Judgement } from '../judge/judging.ts';
+import { MAIL_POLICY } from '../policy/mail-policy.ts';
+import { decide, type Decision } from '../policy/verdict.ts';
+import type { Recipient, Refusal } from './needs.ts';
+import { refuse } from './refusal.ts';
+
+/** What becomes of one message from outside. */
+export interface Ruling {
+  /** Nobody takes it. */
+  refusal: Refusal | undefined;
+  /** Accounts at which it ends although it was to go on: nobody else is to get what is junk here. */
+  staying: ReadonlySet<number>;
+  /** Accounts that can look at it for some days although it is refused. */
+  kept: readonly number[];
+  filing(account: number): Filing;
+}
+
+/** Of a stranger whose lists say no, of malware and of what the world's lists refuse there is nothing to look at. */
+const NEVER_KEPT = ['block-list', 'blocklist', 'malware', 'infected'];
+
+/**
+ * Decides for all recipients of a message at once: at its end SMTP has one answer for all of them. Where nothing
+ * `refuses` the worst is Junk.
+ */
+export function ruling(
+  judgement: Judgement,
+  recipients: readonly Recipient[],
+  { authserv, refuses }: { authserv: string; refuses: boolean },
+): Ruling {
+  const { authentication, author, findings } = judgement;
+  const known = new Map(judgement.accounts.map((one) => [one.account, one]));
+  const decision = (one: AccountJudgement | undefined): Decision =>
+    decide({
+      author,
+      findings: [...findings, ...(one?.findings ?? [])],
+      policy: one?.policy ?? MAIL_POLICY,
+      ...(one?.rule && { rule: one.rule }),
+    });
+  const named = recipients.flatMap(({ route: { kind, ...where } }): Named[] => {
+    if (kind === 'forward') return [{ account: undefined, decision: decision(undefined) }];
+    if (kind !== 'here' || !('account' in where)) return [];
+    return [{ account: where.account, decision: decision(known.get(where.account)) }];
+  });
+  const refusal = refuses ? refusalOf(named) : undefined;
+  return {
+    refusal,
+    staying: new Set(
+      named.flatMap(({ account, decision: { kind } }) => (account === undefined || kind === 'inbox' ? [] : [account])),
+    ),
+    kept: named.flatMap(({ account, decision: one }) =>
+      account !== undefined && one.kind === 'refuse' && isKept(one, known.get(account)) ? [account] : [],
+    ),
+    filing(account) {
+      const own = known.get(account);
+      const made = decision(own);
+      // It was taken for others, so it cannot be refused for one: that would be to lose it.
+      const filed = refusal === undefined && made.kind !== 'inbox' ? { ...made, kind: 'junk' as const } : made;
+      return filingOf(filed, { authserv, authentication, known: own?.known ?? false });
+    },
+  };
+}
+
+interface Named {
+  /** Undefined: its mail is only passed on. */
+  account: number | undefined;
+  decision: Decision;
+}
+
+/** A message for several is refused only when all of them refuse it. Who only forwards has no place for what is junk. */
+function refusalOf(named: readonly Named[]): Refusal | undefined {
+  const later = named.find(({ decision }) => decision.kind === 'later');
+  if (later !== undefined && 'because' in later.decision) {
+    return refuse(451, later.decision.status ?? '4.7.1', `${later.decision.because}; try again later`);
+  }
+  const [first] = named;
+  if (first === undefined || !named.every(isRefused)) return undefined;
+  const { decision } = first;
+  const because = 'because' in decision ? decision.because : 'It looks like junk, and the address only passes mail on';
+  return refuse(550, ('status' in decision ? decision.status : undefined) ?? '5.7.1', because);
+}
+
+function isRefused({ account, decision: { kind } }: Named): boolean {
+  return kind === 'refuse' || (account === undefined && kind === 'junk');
+}
+
+function isKept({ findings }: Decision, one: AccountJudgement | undefined): boolean {
+  if (one?.policy.rejects !== true) return false;
+  return !findings.some(
+    ({ rule, refuse: fraud, flag }) =>
+      rule === 'block-list' || (fraud === true && (NEVER_KEPT.includes(rule) || flag === 'malware')),
+  );
+}

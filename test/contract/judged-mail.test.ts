@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { forgetRejects } from '../../mail/store/reject.ts';
+import { UNKNOWN } from '../../mail/auth/authenticate.ts';
+import type { AccountJudgement, Arriving as Judged, Judgement } from '../../mail/judge/judging.ts';
+import { octetsOf } from '../../mail/judge/octets.ts';
+import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
+import { removeMailbox, createMailbox, listMailboxes } from '../../mail/store/mailbox.ts';
+import { copyEntries } from '../../mail/store/entry-commands.ts';
+import { query } from '../../mail/store/engine/types.ts';
+import { judgedOf } from '../../mail/store/judged.ts';
+import { type Arriving, arrive, testIntake } from '../support/arrivals.ts';
+import { testAccount, testStore, type TestStore } from '../support/store.ts';
+
+const DAY_MS = 86_400_000;
+const FRAUD = { rule: 'fraud', score: 9, why: 'It pretends to be your bank', refuse: true, flag: 'phishing' };
+const LETTER =
+  'From: stranger@remote.example\nAuthentication-Results: mail.box.test; dmarc=pass\nSubject: hello\n\nbody\n';
+const LATER = { kind: 'later', why: 'Its author could not be checked at the moment' } as const;
+
+interface Told {
+  /** What the judge says of everybody, or of one account. */
+  general?: Partial<Judgement>;
+  own?: (account: number) => Partial<AccountJudgement>;
+}
+
+interface Row extends Record<string, string | number | null> {
+  account: number;
+  email: number;
+  mailbox: string;
+  trace: string;
+  keywords: string | null;
+  octets: string;
+}
+
+const stored = query('test-stored', (rx) =>
+  rx.all<Row>(
+    `SELECT m.account_id AS account, e.id AS email, m.name AS mailbox, e.trace,
+       (SELECT group_concat(k.name) FROM keyword k WHERE k.account_id = m.account_id AND n.flags & (1 << k.slot)) AS keywords,
+       CAST(b.data AS TEXT) AS octets
+     FROM entry n JOIN mailbox m ON m.id = n.mailbox_id JOIN email e ON e.id = n.email_id JOIN blob b ON b.id = e.blob_id
+     ORDER BY m.account_id, e.id`,
+  ),
+);
+const count = query('test-blobs', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM blob'));
+
+describe('mail that is judged', () => {
+  let box: TestStore;
+  let anna: number;
+  let bob: number;
+  let asked: Judged[];
+
+  beforeEach(async () => {
+    box = await testStore();
+    anna = (await testAccount(box.store, 'anna')).account;
+    bob = (await testAccount(box.store, 'bob')).account;
+    asked = [];
+  });
+  afterEach(() => box[Symbol.asyncDispose]());
+
+  function intake({ general, own }: Told, network = true): ReturnType<typeof testIntake> {
+    const judge = (mail: Judged): Promise<Judgement> => {
+      asked.push(mail);
+      const accounts = mail.accounts.map((account) => ({
+        account,
+        policy: MAIL_POLICY,
+        findings: [],
+        known: false,
+        ...own?.(account),
+      }));
+      const author = { kind: 'pass', why: '' } as const;
+      return Promise.resolve({ authentication: UNKNOWN, author, findings: [], accounts, ...general });
+    };
+    return testIntake(box, { judging: { judge: { judge }, checks: true, network } });
+  }
+
+  const come = (told: Told, more: Partial<Arriving> = {}, network = true): ReturnType<typeof arrive> =>
+    arrive(intake(told, network), { from: 'stranger@remote.example', to: 'anna@box.test', body: LETTER, ...more });
+  const rows = (): Promise<Row[]> => box.store.read(stored, undefined);
+
+  test('goes to the inbox, with our results and without those that it brought', async () => {
+    expect(await come({})).toEqual({ kind: 'accepted' });
+    const [row] = await rows();
+    expect(row).toMatchObject({ account: anna, mailbox: 'INBOX', keywords: null });
+    expect(row?.trace).toMatch(
+      /^Return-Path: <stranger@remote\.example>\r\nDelivered-To: anna@box\.test\r\nAuthentication-Results: mail\.box\.test;[\s\S]*\r\nX-Mailstead-Verdict: inbox \(0 of 5\)\r\n$/,
+    );
+    expect(row?.octets).not.toContain('dmarc=pass');
+    expect(row?.octets).toContain('Subject: hello');
+    expect(asked).toMatchObject([{ accounts: [anna], sender: 'stranger@remote.example', checks: true }]);
+    let seen = '';
+    for await (const chunk of octetsOf(asked[0]?.octets ?? '')) seen += chunk.toString();
+    expect(seen).toBe(row?.octets);
+  });
+
+  test('is junk for one and not for another, and says why', async () => {
+    const own = (account: number): Partial<AccountJudgement> =>
+      account === bob ? { findings: [{ rule: 'words', score: 6, why: 'Its words are like those of your junk' }] } : {};
+    expect(await come({ own }, { more: ['bob@box.test'] })).toEqual({ kind: 'accepted' });
+    expect(await rows()).toMatchObject([
+      { account: anna, mailbox: 'INBOX', keywords: null },
+      { account: bob, mailbox: 'Junk', keywords: '$Junk' },
+    ]);
+    const [, junk] = await rows();
+    expect(junk?.trace).toContain('X-Mailstead-Verdict: junk (6 of 5);\r\n\twords 6\r\n');
+    const known = await box.store.read(judgedOf, { emails: [junk?.email ?? 0] });
+    expect(known.get(junk?.email ?? 0)).toEqual({
+      trust: {
+        auth: { spf: 'none', dkim: 'none', dmarc: 'none' },
+        alignedFrom: false,
+        knownSender: false,
+        verdict: 'suspicious',
+        flags: [],
+        externalSender: true,
+      },
+      verdict: {
+        outcome: 'junk',
+        score: 6,
+        findings: [{ rule: 'words', score: 6, why: 'Its words are like those of your junk' }],
+      },
+    });
+  });
+
+  test('is refused with a reason, and can be looked at for a week', async () => {
+    expect(await come({ general: { findings: [FRAUD] } })).toMatchObject({ code: 550, text: FRAUD.why });
+    expect(await rows()).toMatchObject([{ account: anna, mailbox: 'Rejects', keywords: '$Junk,$Phishing' }]);
+    box.clock.now += 7 * DAY_MS - 1_000;
+    await box.store.write(forgetRejects, undefined);
+    expect(await rows()).toHaveLength(1);
+    box.clock.now += 2_000;
+    await box.store.write(forgetRejects, undefined);
+    expect(await rows()).toEqual([]);
+  });
+
+  test('what a person takes out of Rejects stays', async () => {
+    await come({ general: { findings: [FRAUD] } });
+    const made = await box.store.read(listMailboxes, { account: anna });
+    const idOf = (name: string): number => made.find((one) => one.name === name)?.id ?? 0;
+    const way = { mailbox: idOf('Rejects'), to: idOf('INBOX'), uids: [1], move: true };
+    expect(await box.store.write(copyEntries, { account: anna, ...way })).toMatchObject({ kind: 'done' });
+    box.clock.now += 8 * DAY_MS;
+    await box.store.write(forgetRejects, undefined);
+    expect(await rows()).toMatchObject([{ mailbox: 'INBOX' }]);
+  });
+
+  test.each([
+    [
+      'the tenant does not want that',
+      { own: () => ({ policy: { ...MAIL_POLICY, rejects: false } }), general: { findings: [FRAUD] } },
+    ],
+    ['the sender is blocked', { own: () => ({ rule: { kind: 'block', why: 'You blocked it' } as const }) }],
+    ['it is malware', { general: { findings: [{ ...FRAUD, flag: 'malware' }] } }],
+  ])('nothing of what is refused stays where %s', async (_, told: Told) => {
+    expect(await come(told)).toMatchObject({ code: 550 });
+    expect(await rows()).toEqual([]);
+    expect(await box.store.read(count, undefined)).toEqual({ n: 0 });
+  });
+
+  test('a flood of refused mail pushes out the oldest', async () => {
+    const door = intake({ general: { findings: [FRAUD] } });
+    for (let i = 0; i < 205; i++)
+      await arrive(door, { from: 'stranger@remote.example', to: 'anna@box.test', body: `Subject: ${i}\n\n` });
+    const subjects = (await rows()).map(({ octets }) => /Subject: (\d+)/.exec(octets)?.[1]);
+    expect(subjects).toHaveLength(200);
+    expect(subjects[0]).toBe('5');
+  });
+
+  test('a mailbox of that name that a person made is left alone', async () => {
+    await box.store.write(createMailbox, { account: anna, name: 'Rejects', role: null });
+    await come({ general: { findings: [FRAUD] } });
+    expect(await rows()).toMatchObject([{ mailbox: 'Rejects (refused mail)' }]);
+    const made = await box.store.read(listMailboxes, { account: anna });
+    expect(made.map(({ name }) => name)).toContain('Rejects');
+  });
+
+  test('the mailbox comes again when a person deletes it', async () => {
+    await come({ general: { findings: [FRAUD] } });
+    await box.store.write(removeMailbox, { account: anna, name: 'Rejects' });
+    await come({ general: { findings: [FRAUD] } });
+    expect(await rows()).toMatchObject([{ mailbox: 'Rejects' }]);
+  });
+
+  test('in local mode nothing is refused', async () => {
+    expect(await come({ general: { findings: [FRAUD] } }, {}, false)).toEqual({ kind: 'accepted' });
+    expect(await rows()).toMatchObject([{ mailbox: 'Junk' }]);
+  });
+
+  test('what one refuses and another takes is junk for the first', async () => {
+    const own = (account: number): Partial<AccountJudgement> => (account === bob ? { findings: [FRAUD] } : {});
+    expect(await come({ own }, { more: ['bob@box.test'] })).toEqual({ kind: 'accepted' });
+    expect(await rows()).toMatchObject([{ mailbox: 'INBOX' }, { account: bob, mailbox: 'Junk' }]);
+  });
+
+  test('comes again where nothing can be said, and leaves nothing', async () => {
+    expect(await come({ general: { author: LATER } })).toMatchObject({ code: 451 });
+    const failing = testIntake(box, {
+      judging: { judge: { judge: () => Promise.reject(new Error('the thread is gone')) }, checks: true, network: true },
+    });
+    expect(await arrive(failing, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER })).toMatchObject({
+      code: 451,
+    });
+    expect(await rows()).toEqual([]);
+  });
+});

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { checkContent, checkFamiliar, checkPeer } from '../../../mail/policy/checks/index.ts';
+import { amounts } from '../../../mail/policy/checks/hidden-text.ts';
+import { tagsOf } from '../../../mail/policy/html-tags.ts';
+import { zipDirectory } from '../../../mail/policy/inside/zip-directory.ts';
+import { htmlLinks, linksOf, textLinks } from '../../../mail/policy/links.ts';
+import { authorOf } from '../../../mail/policy/sample-of.ts';
+import type { Sample } from '../../../mail/policy/sample.ts';
+import { sampleWith } from '../../support/sample.ts';
+
+/** What has been seen to make parsers slow. */
+const SEEDS = [
+  '(',
+  '"',
+  '\\',
+  ' ',
+  '<',
+  '@',
+  '=?',
+  ';',
+  ',',
+  '.',
+  'http://',
+  'www.',
+  '<a ',
+  '<a href="',
+  "<a href='",
+  '<!--',
+  '</a',
+  '<a b=c ',
+  '<p style="display:none">',
+  '<style>',
+  '&',
+  '&#',
+  'a@',
+  '<a@b.example>, ',
+  'paypal-',
+  '\u0430',
+  '\u202e',
+  'PK\x01\x02',
+  '-',
+  '1',
+  ':',
+  'a=',
+  '<a href=http://a.b/>x',
+];
+
+function cpu(parse: (text: string) => unknown, text: string): number {
+  const { user, system } = process.cpuUsage();
+  parse(text);
+  const after = process.cpuUsage();
+  return (after.user + after.system - user - system) / 1000;
+}
+
+const here = { hostname: 'box.test', now: 0 };
+const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
+const everywhere = (text: string): Sample =>
+  sampleWith({
+    subject: text,
+    sender: text,
+    author: `${text}@${text}`,
+    text,
+    html: text,
+    peer: { ip: '192.0.2.7', helo: text, name: text },
+    fields: ['from', 'reply-to', 'date', 'received', 'received', 'precedence', 'list-id'].map((name) => ({
+      name,
+      value: text,
+      start: 0,
+      end: 0,
+    })),
+    links: [{ url: text, text }],
+    parts: [
+      {
+        type: text,
+        name: text,
+        size: 1,
+        head: Buffer.from(text),
+        inside: { names: [text], locked: true, macros: true },
+      },
+    ],
+  });
+
+const PARSERS: Record<string, (text: string) => unknown> = {
+  tags: (text) => Array.from(tagsOf(text)).length,
+  'links of HTML': htmlLinks,
+  'links of text': textLinks,
+  links: (text) => linksOf(text, text),
+  'hidden text': amounts,
+  'a zip directory': (text) => zipDirectory(Buffer.from(text, 'latin1')),
+  'the author': (text) => authorOf([{ name: 'from', value: text, start: 0, end: 0 }]),
+  'all checks': (text) => {
+    const sample = everywhere(text);
+    return [checkContent(sample, here), checkPeer(sample, here), checkFamiliar(sample, familiar)];
+  },
+};
+
+// Row E12. Ten times the input may take fifteen times the work; what is too short to be measured counts as 15 ms.
+test.each(Object.entries(PARSERS))('%s: the work grows with the input, not with its square', (_name, parse) => {
+  for (const seed of SEEDS) {
+    const text = seed.repeat(Math.ceil(60_000 / seed.length));
+    parse(text.slice(0, 6000));
+    const short = cpu(parse, text);
+    const long = Math.min(...[1, 2].map(() => cpu(parse, text.repeat(10))));
+    expect(long, JSON.stringify(seed)).toBeLessThan(15 * Math.max(short, 15));
+  }
+});

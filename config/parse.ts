@@ -60,6 +60,16 @@ export const hostName: Parse<string> = (value) => {
   return full ? good(name) : bad('a full host name such as mail.example.com');
 };
 
+/** Domains, separated by commas. */
+export const domains: Parse<readonly string[]> = (value) => {
+  const names = value
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+  const all = names.every((name) => HOST_NAME.test(name) && name.includes('.'));
+  return all ? good(names) : bad('domains such as "lists.example.org,example.com"');
+};
+
 export const baseUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
@@ -147,6 +157,35 @@ export const resolvers = list('addresses such as 127.0.0.1:53 or [::1]:53 separa
   const place = hostPort(item);
   return place && isIP(place.host) !== 0 ? place : undefined;
 });
+
+/** A DNS list, as the engine asks it. */
+export interface DnsList {
+  zone: string;
+  score: number;
+  refuse: boolean;
+}
+
+/** What being on a list counts for where nothing else is said; two of them make a message junk. */
+const LISTED = 2.5;
+
+const someDnsLists = list(
+  '"off", or zones such as bl.example.org, bl.example.org=1.5 or bl.example.org=refuse, separated by commas',
+  (item) => {
+    const [zone = '', counts = String(LISTED), ...rest] = item.toLowerCase().split('=');
+    const named = HOST_NAME.test(zone) && zone.includes('.') && isIP(zone) === 0 && rest.length === 0;
+    if (!named) return undefined;
+    if (counts === 'refuse') return { zone, score: LISTED, refuse: true };
+    const score = /^-?\d(?:\.\d{1,2})?$/.test(counts) ? Number(counts) : NaN;
+    return Math.abs(score) <= 5 ? { zone, score, refuse: false } : undefined;
+  },
+);
+
+/** At most ten: each is asked about each message. */
+export const dnsLists: Parse<readonly DnsList[]> = (value) => {
+  if (value === 'off') return good([]);
+  const parsed = someDnsLists(value);
+  return parsed.ok && parsed.value.length > 10 ? bad('at most ten zones') : parsed;
+};
 
 const privatePlaces = list(
   '"true", "false", or networks such as 10.0.0.0/8 and places such as 127.0.0.1:2526 separated by commas',

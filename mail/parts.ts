@@ -9,6 +9,7 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
@@ -22,18 +23,22 @@ import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
+import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { forgetGreylist, passGreylist } from './store/greylist.ts';
+import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { forgetRejects } from './store/reject.ts';
+import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -41,22 +46,27 @@ import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
+import { sweepWords } from './store/word-sweep.ts';
+import { learn } from './store/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
 export function mailParts(): ThreadParts {
   return {
     commands: [
       addAccount,
+      addAlias,
       addAppPassword,
       addDomain,
       addIdentity,
       addPushSubscription,
+      addSenderRule,
       addSuppression,
       addUpload,
       alignIdentities,
       appendMessage,
       beginAttempts,
       cancelSubmission,
+      changeAlias,
       changeEmails,
       changeIdentity,
       changeMailbox,
@@ -66,6 +76,7 @@ export function mailParts(): ThreadParts {
       deliver,
       destroyEmails,
       destroyMailbox,
+      dropLessons,
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
@@ -73,9 +84,11 @@ export function mailParts(): ThreadParts {
       finishAttempts,
       forgetDeparted,
       forgetExpunged,
+      forgetGreylist,
       forgetHistory,
       forgetNotices,
       forgetRejects,
+      forgetSenders,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -87,16 +100,21 @@ export function mailParts(): ThreadParts {
       keepStsPolicy,
       keepThreadCounts,
       keepVacation,
+      passGreylist,
+      learn,
+      noteKept,
       placeEmail,
       plantMailbox,
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAlias,
       removeAppPassword,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
       removePushSubscription,
+      removeSenderRule,
       removeSubmission,
       removeSuppression,
       renameMailbox,
@@ -115,14 +133,17 @@ export function mailParts(): ThreadParts {
       submit,
       submitEmail,
       subscribeMailbox,
+      sweepWords,
       tellOfEmail,
       trimNotices,
+      trimSenders,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
     queries: [
       countThreads,
+      crowdedSenders,
       emailChanges,
       emailResultChanges,
       emailResults,

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { IMAP_METRICS } from '../mail/imap/metrics.ts';
 import { JMAP_METRICS } from '../mail/jmap/metrics.ts';
 import type { Labels, Meter } from '../mail/log.ts';
+import { JUDGE_METRICS } from '../mail/judge/metrics.ts';
 import { LOGIN_METRICS } from '../mail/login/metrics.ts';
 import { metrics as SMTP_METRICS } from '../mail/receiver/metrics.ts';
 import { RELAY_METRICS } from '../mail/relay/metrics.ts';
@@ -11,6 +12,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   ...SMTP_METRICS,
   ...IMAP_METRICS,
   ...JMAP_METRICS,
+  ...JUDGE_METRICS,
   ...LOGIN_METRICS,
   ...RELAY_METRICS,
   forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',

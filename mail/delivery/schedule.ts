@@ -1,5 +1,6 @@
 import { parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { anyOver, countUse } from '../store/alias-use.ts';
 import { addBlob } from '../store/blob.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
@@ -130,6 +131,8 @@ export const sendScheduled = command(
   'send-scheduled',
   async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
     const { id, index, hold, local, here, elsewhere, onward } = mail;
+    // Where an alias has just taken its last message the next look finds it so, and leaves its address out.
+    if (await anyOver(tx, here, stamp.now)) return { queued: false };
     if (await isForeignNow(tx, id, stamp)) return { queued: false };
     const waited = await tx.get<{ copy_for: number | null }>(
       'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
@@ -160,6 +163,7 @@ export const sendScheduled = command(
     await noteLeftOut(tx, message, mail, stamp);
     if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
+    await countUse(tx, here, sender, stamp);
     if (mail.report !== undefined) await tellSender(tx, message, mail.report, stamp);
     await addRows(tx, { submission: id, trace, account, tenant }, elsewhere, hold, stamp);
     for (const one of onward) await sendOn(tx, message, one, row.blob_id, stamp);

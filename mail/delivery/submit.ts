@@ -1,4 +1,5 @@
 import { type Address, formatAddress, parseAddress, textKey } from '../message/address.ts';
+import { anyOver } from '../store/alias-use.ts';
 import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
 import { type Budget, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
@@ -7,6 +8,7 @@ import { suppressed } from '../store/suppression.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
 import type { Verdict } from './policy.ts';
+import { blockedRecipient } from './recipient-rules.ts';
 import { schedule } from './schedule.ts';
 
 export { type Outgoing, send } from './outgoing.ts';
@@ -67,6 +69,7 @@ export async function judge(rx: Read, mail: Submission, now: number): Promise<St
     (mail.spares ? await spared(rx, mail) : undefined) ??
     (await overAllowance(rx, { tenant, allowance, recipients: keys }, now)) ??
     (await overBudget(rx, budgets, keys, now)) ??
+    (await refusedHere(rx, mail, now)) ??
     (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined)
   );
 }
@@ -82,6 +85,14 @@ export async function enter(tx: Write, mail: Submission, stamp: Stamp): Promise<
   if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
   return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause };
+}
+
+/** By a rule about recipients, or by an alias that has taken its last message meanwhile. */
+async function refusedHere(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
+  const blocked = await blockedRecipient(rx, mail);
+  if (blocked !== undefined) return { kind: 'refused', because: blocked };
+  if (!(await anyOver(rx, mail.here, now))) return undefined;
+  return { kind: 'refused', because: 'An address among its recipients has just gone out of use: leave it out' };
 }
 
 function keysOf(mail: Outgoing): string[] {

@@ -3,24 +3,36 @@ import type { Authentication } from '../auth/authentication.ts';
 import { decideDmarc } from '../auth/dmarc-decision.ts';
 import type { KnownPolicies } from '../auth/known-policies.ts';
 import type { Resolver } from '../dns/lookup.ts';
+import { MAIL_POLICY } from '../policy/mail-policy.ts';
 import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
+import type { DnsLists } from '../policy/lists/dns-lists.ts';
+import { acquaintance } from '../policy/reputation.ts';
 import type { Sample } from '../policy/sample.ts';
+import { senderKeys } from '../policy/sender-keys.ts';
+import { vouchedDomain } from '../policy/vouched.ts';
+import { wordsFinding } from '../policy/words/words-finding.ts';
+import { wordsOf } from '../policy/words/words-of.ts';
+import { reputationOf } from '../store/sender.ts';
+import { knownWords } from '../store/words.ts';
 import { sampleOf } from '../policy/sample-of.ts';
 import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
 import { octetsOf } from './octets.ts';
+import { senderRulings } from './sender-ruling.ts';
 
 export interface JudgeOptions {
   /** Null: the network is not asked, and nobody has proved anything. */
   resolver: Resolver | null;
   /** Our own name. */
   hostname: string;
-  /** Domains whose ARC seal is believed, in lower case. */
-  trustedSealers?: readonly string[];
-  /** What author domains were known to ask for. */
-  policies?: KnownPolicies;
+  /** What author domains are known to ask for. */
+  policies: KnownPolicies;
+  /** Domains whose ARC seal is believed. */
+  trustedSealers: readonly string[];
+  /** Lists of addresses and hosts that others keep. */
+  lists: Pick<DnsLists, 'findings'>;
   /** Reads what is remembered of accounts. */
   read<I, O>(what: Query<I, O>, input: I): Promise<O>;
 }
@@ -32,17 +44,31 @@ export function createJudge(options: JudgeOptions): Judge {
 
 async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
   const authentication = await authenticated(options, mail);
-  const author = decideDmarc(authentication, options.trustedSealers ?? []);
-  if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
+  const { trustedSealers } = options;
+  const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, trustedSealers });
+  const nothing = { authentication, author, findings: [], senders: [], accounts: [] };
+  if (!mail.checks) return nothing;
   const sample = await sampled(mail, authentication);
-  const here = { hostname: options.hostname, now: mail.now };
-  const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
+  const senders = senderKeys(sample);
+  const words = wordsOf(sample);
+  const findings = await generalFindings(options, sample, mail.now);
   const accounts: AccountJudgement[] = [];
+  const said = senderRulings(options, sample);
   for (const account of mail.accounts) {
-    const own = await ownJudgement(options, sample, account);
-    if (own !== undefined) accounts.push(own);
+    const own = await ownJudgement(options, { sample, senders, words, now: mail.now }, account);
+    if (own === undefined) continue;
+    const { findings: more, ...rule } = await said(account);
+    accounts.push({ ...own, ...rule, findings: [...own.findings, ...more] });
   }
-  return { authentication, author, findings, accounts };
+  return { authentication, author, findings, senders, accounts };
+}
+
+/** What holds for whomever it is to. */
+async function generalFindings({ resolver, hostname, lists }: JudgeOptions, sample: Sample, now: number) {
+  const here = { hostname, now };
+  const shown = checkContent(sample, here);
+  if (resolver === null) return shown;
+  return [...shown, ...checkPeer(sample, here), ...(await lists.findings(sample))];
 }
 
 async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
@@ -54,15 +80,35 @@ async function sampled(mail: Arriving, authentication: Authentication): Promise<
 
 function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Promise<Authentication> {
   const { octets, peer, sender, now } = mail;
-  const options = { resolver, now, ...(policies && { policies }) };
-  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, options);
+  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver, policies, now });
+}
+
+/** What every recipient is asked about. */
+interface Subject {
+  sample: Sample;
+  senders: readonly string[];
+  words: readonly number[];
+  now: number;
 }
 
 async function ownJudgement(
   options: JudgeOptions,
-  sample: Sample,
+  { sample, senders, words, now }: Subject,
   account: number,
 ): Promise<AccountJudgement | undefined> {
+  const { trustedSealers } = options;
   const facts = await options.read(recipientFacts, { account });
-  return facts && { account, policy: facts.policy, findings: checkFamiliar(sample, facts), known: false };
+  if (facts === undefined) return undefined;
+  const { policy } = facts;
+  const past = await options.read(reputationOf, { account, keys: senders, author: sample.author, now });
+  const vouched = vouchedDomain(sample) !== '';
+  const { findings, known } = acquaintance(past, { author: sample.author, vouched }, now);
+  const taught = wordsFinding(await options.read(knownWords, { account, words }));
+  return {
+    account,
+    policy,
+    author: decideDmarc(sample.authentication, { handling: policy.dmarc, trustedSealers }),
+    findings: [...taught, ...findings, ...checkFamiliar(sample, facts)],
+    known,
+  };
 }

@@ -1,4 +1,5 @@
 import type { Authentication } from '../auth/authentication.ts';
+import type { DmarcDecision } from '../auth/dmarc-decision.ts';
 import type { Finding } from '../policy/finding.ts';
 import type { MailPolicy } from '../policy/mail-policy.ts';
 import type { Case } from '../policy/verdict.ts';
@@ -24,9 +25,11 @@ export interface Arriving {
 /** What was found out about a message. */
 export interface Judgement {
   authentication: Authentication;
-  /** Whoever gets it. */
-  author: Case['author'];
+  /** For who has no say in it. */
+  author: DmarcDecision;
   findings: readonly Finding[];
+  /** Keys of who sent it, policy/sender-keys.ts. */
+  senders: readonly string[];
   /** In the order in which they were asked about; accounts that are gone are missing. */
   accounts: readonly AccountJudgement[];
 }
@@ -35,6 +38,7 @@ export interface Judgement {
 export interface AccountJudgement {
   account: number;
   policy: MailPolicy;
+  author: DmarcDecision;
   findings: readonly Finding[];
   rule?: NonNullable<Case['rule']>;
   /** The account knows the author, who has proved to be it. */
@@ -44,4 +48,9 @@ export interface AccountJudgement {
 /** Finds out about messages. Rejects when it cannot say anything at the moment: the message is to come again. */
 export interface Judge {
   judge(mail: Arriving): Promise<Judgement>;
+}
+
+/** Nobody judges at this moment; what was asked has not been looked at. */
+export class JudgeAway extends Error {
+  override readonly name = 'JudgeAway';
 }

@@ -1,18 +1,14 @@
-import { type DmarcDecision, withHandling } from '../auth/dmarc-decision.ts';
+import type { DmarcDecision } from '../auth/dmarc-decision.ts';
 import { type Finding, JUNK_FROM } from './finding.ts';
-import type { MailPolicy } from './mail-policy.ts';
 
 /** More than everything else together. */
 const LISTED = 100;
 
-/** What DMARC leads to, before the tenant has its say. */
-export type AuthorDecision = DmarcDecision;
-
 /** One message for one account, as it stands before the decision. */
 export interface Case {
-  author: AuthorDecision;
+  /** What DMARC and the tenant's word on it come to. */
+  author: DmarcDecision;
   findings: readonly Finding[];
-  policy: MailPolicy;
   /** What the lists of the account and of its tenant say of who wrote it. */
   rule?: { kind: 'allow' | 'block'; why: string };
 }
@@ -23,24 +19,21 @@ export type Decision =
   | {
       kind: 'refuse' | 'later';
       because: string;
-      /** Enhanced status code, where it is another than that of a policy. */
-      status?: string;
+      /** What the peer is answered, where it is not that of a policy. RFC 3463. */
+      status?: string | undefined;
       score: number;
       findings: readonly Finding[];
     };
 
 /** Where a message goes. What a person said by a list comes first, then the author's domain, then everything else. */
-export function decide({ author, findings, policy, rule }: Case): Decision {
-  const wished = withHandling(author, policy.dmarc);
-  const all = [...findings, ...saidBy(rule), ...doubted(wished)];
+export function decide({ author, findings, rule }: Case): Decision {
+  const all = [...findings, ...saidBy(rule), ...doubted(author)];
   const score = Math.round(all.reduce((sum, one) => sum + one.score, 0) * 10) / 10;
   const known = { score, findings: all };
   if (rule?.kind === 'block') return { kind: 'refuse', because: rule.why, ...known };
   if (rule?.kind === 'allow') return { kind: 'inbox', ...known };
-  if (wished.kind === 'later' || wished.kind === 'refuse') {
-    const { kind, why, status } = wished;
-    return { kind, because: why, ...(status !== undefined && { status }), ...known };
-  }
+  if (author.kind === 'later' || author.kind === 'refuse')
+    return { kind: author.kind, because: author.why, status: author.status, ...known };
   const fraud = findings.find(({ refuse }) => refuse === true);
   if (fraud !== undefined) return { kind: 'refuse', because: fraud.why, ...known };
   return { kind: score >= JUNK_FROM ? 'junk' : 'inbox', ...known };
@@ -51,7 +44,7 @@ function saidBy(rule: Case['rule']): Finding[] {
   return [{ rule: `${rule.kind}-list`, score: rule.kind === 'allow' ? -LISTED : LISTED, why: rule.why }];
 }
 
-function doubted({ kind, why }: AuthorDecision): Finding[] {
+function doubted({ kind, why }: DmarcDecision): Finding[] {
   if (kind !== 'mark' && kind !== 'junk') return [];
   return [{ rule: 'author', score: kind === 'junk' ? JUNK_FROM : 0, why, flag: 'unproven-author' }];
 }

@@ -5,6 +5,8 @@ import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
 import type { MailStore } from '../store/store.ts';
+import type { Greylist } from './greylist.ts';
+import type { SlowAnswers } from './slow-answers.ts';
 import type { ReportPace } from './report-pace.ts';
 
 export interface StoreIntakeOptions {
@@ -23,6 +25,8 @@ export interface StoreIntakeOptions {
   reportKey: KeyObject;
   /** Finds out about mail from outside; null: nobody is asked, and all of it is taken. */
   judging: Judging | null;
+  /** Left out: strangers need not come again. */
+  greylist?: Greylist;
   log: Log;
   meter: Meter;
   /** Something was queued: the relay may look. */
@@ -36,6 +40,8 @@ export interface Judging {
   checks: boolean;
   /** The network may be asked who wrote it; not in local mode. */
   network: boolean;
+  /** Whether the answer to a stranger at this address may be held back. */
+  slows(ip: string): boolean;
 }
 
 /** What the messages of one intake share. */
@@ -43,6 +49,8 @@ export interface IntakeDesk {
   readonly options: StoreIntakeOptions;
   /** Reports that nobody can match, by account. */
   readonly unasked: ReportPace;
+  /** Answers to strangers that are held back. */
+  readonly slow: SlowAnswers;
   /** Reports that go back to an author elsewhere, by address. */
   readonly returned: ReportPace<string>;
 }

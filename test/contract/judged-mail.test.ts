@@ -60,17 +60,18 @@ describe('mail that is judged', () => {
   function intake({ general, own }: Told, network = true): ReturnType<typeof testIntake> {
     const judge = (mail: Judged): Promise<Judgement> => {
       asked.push(mail);
+      const author = general?.author ?? ({ kind: 'pass', why: '' } as const);
       const accounts = mail.accounts.map((account) => ({
         account,
         policy: MAIL_POLICY,
+        author,
         findings: [],
         known: false,
         ...own?.(account),
       }));
-      const author = { kind: 'pass', why: '' } as const;
-      return Promise.resolve({ authentication: UNKNOWN, author, findings: [], accounts, ...general });
+      return Promise.resolve({ authentication: UNKNOWN, author, findings: [], senders: [], accounts, ...general });
     };
-    return testIntake(box, { judging: { judge: { judge }, checks: true, network } });
+    return testIntake(box, { judging: { judge: { judge }, checks: true, network, slows: () => false } });
   }
 
   const come = (told: Told, more: Partial<Arriving> = {}, network = true): ReturnType<typeof arrive> =>
@@ -193,7 +194,12 @@ describe('mail that is judged', () => {
   test('comes again where nothing can be said, and leaves nothing', async () => {
     expect(await come({ general: { author: LATER } })).toMatchObject({ code: 451 });
     const failing = testIntake(box, {
-      judging: { judge: { judge: () => Promise.reject(new Error('the thread is gone')) }, checks: true, network: true },
+      judging: {
+        judge: { judge: () => Promise.reject(new Error('the thread is gone')) },
+        checks: true,
+        network: true,
+        slows: () => false,
+      },
     });
     expect(await arrive(failing, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER })).toMatchObject({
       code: 451,

@@ -60,6 +60,19 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   create_app_password: ({ mailboxId }) => ({ mailboxId, name: fresh(), expiresAt: '2030-01-01T00:00:00Z' }),
   list_app_passwords: mailbox,
   revoke_app_password: ({ mailboxId, appPasswordId }) => ({ mailboxId, appPasswordId }),
+  create_alias: ({ mailboxId, domainId }) => ({
+    mailboxIds: [mailboxId],
+    domainId,
+    localPart: fresh(),
+    expiresAt: '2030-01-01T00:00:00Z',
+    note: fresh(),
+  }),
+  list_aliases: mailbox,
+  update_alias: ({ aliasId, mailboxId }) => ({ aliasId, mailboxIds: [mailboxId], note: fresh() }),
+  remove_alias: ({ aliasId }) => ({ aliasId }),
+  add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
+  list_sender_rules: mailbox,
+  remove_sender_rule: ({ ruleId }) => ({ ruleId }),
   create_email_api_key: ({ projectId, domain: name }) => ({ projectId, name: fresh(), allowedDomains: [name] }),
   list_email_api_keys: inProject,
   revoke_email_api_key: ({ apiKeyId: keyId }) => ({ keyId }),
@@ -170,6 +183,8 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   userId: (of) => of.userId,
   tokenId: (of) => of.tokenId,
   forwarderId: (of) => of.forwarderId,
+  aliasId: (of) => of.aliasId,
+  ruleId: (of) => of.ruleId,
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
@@ -249,7 +264,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
    guardDuplicates from to cc bcc replyTo subject text html template headers attachments inReplyTo listUnsubscribe tags
-   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version`.split(/\s+/),
+   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version
+   maxMessages note direction kind pattern`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Authentication, Dmarc, Sealer } from '../../../mail/auth/authentication.ts';
-import { decideDmarc, type DmarcHandling, withHandling } from '../../../mail/auth/dmarc-decision.ts';
+import { decideDmarc, type DmarcHandling } from '../../../mail/auth/dmarc-decision.ts';
 
 const sealer: Sealer = { domain: 'lists.example', dmarc: 'pass', spf: '', dkim: '' };
 
@@ -23,7 +23,7 @@ function found(dmarc: Partial<Dmarc>, more: Partial<Authentication> = {}): Authe
 }
 
 const decide = (one: Authentication, handling: DmarcHandling = 'follow') =>
-  withHandling(decideDmarc(one, ['lists.example']), handling);
+  decideDmarc(one, { handling, trustedSealers: ['lists.example'] });
 
 describe('what fails', () => {
   test.each([

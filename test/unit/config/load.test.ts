@@ -67,7 +67,10 @@ test('local mode', () => {
     localPassword: undefined,
     keyFile: resolve('data/secret.key'),
     maxMessageBytes: 26_214_400,
+    dnsLists: { addresses: [], hosts: [] },
+    greylist: false,
     spamChecks: true,
+    trustedSealers: [],
     logLevel: 'info',
     logFormat: 'json',
   });
@@ -81,7 +84,11 @@ test('live mode', () => {
     listen: ['0.0.0.0', '::'],
     ports: { http: 80, https: 443, smtp: 25, submission: 587, submissions: 465, imap: 143, imaps: 993, dns: undefined },
     allowPrivateNetworks: { all: false, networks: [], places: [] },
+    dnsLists: { addresses: [{ zone: 'bl.spamcop.net' }, { zone: 'psbl.surriel.com' }], hosts: [] },
+    greylist: false,
   });
+  expect(load({ HOSTNAME: NAME, GREYLIST: 'on' })).toMatchObject({ greylist: true });
+  expect(load({ GREYLIST: 'on' })).toMatchObject({ greylist: false });
 });
 
 test.each<[Environment, Partial<Settings>]>([
@@ -114,6 +121,21 @@ test.each<[Environment, Partial<Settings>]>([
     { logLevel: 'debug', logFormat: 'pretty' },
   ],
   [{ TOKEN_PREFIX: 'abc' }, { tokenPrefix: 'abc' }],
+  [
+    { DNSBL: 'a.example, B.example=0.5,c.example=refuse,d.example=-2', URIBL: 'e.example' },
+    {
+      dnsLists: {
+        addresses: [
+          { zone: 'a.example', score: 2.5, refuse: false },
+          { zone: 'b.example', score: 0.5, refuse: false },
+          { zone: 'c.example', score: 2.5, refuse: true },
+          { zone: 'd.example', score: -2, refuse: false },
+        ],
+        hosts: [{ zone: 'e.example', score: 2.5, refuse: false }],
+      },
+    },
+  ],
+  [{ HOSTNAME: NAME, DNSBL: 'off' }, { dnsLists: { addresses: [], hosts: [] } }],
   [
     { HOSTNAME: '', LOG_FORMAT: '' },
     { live: false, logFormat: 'json' },
@@ -213,6 +235,14 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     [{ TLS_CERT: '/a.pem' }],
     [{ TLS_KEY: '/a.pem' }],
     [{ TOKEN_PREFIX: 'a' }],
+    [{ DNSBL: 'list' }],
+    [{ DNSBL: '127.0.0.1' }],
+    [{ DNSBL: 'a.example=' }],
+    [{ DNSBL: 'a.example=9' }],
+    [{ DNSBL: 'a.example=1=2' }],
+    [{ DNSBL: 'off,a.example' }],
+    [{ URIBL: Array.from({ length: 11 }, (_, i) => `l${i}.example`).join(',') }],
+    [{ GREYLIST: 'yes' }],
     [{ TOKEN_PREFIX: 'my_prefix' }],
     [{ LOCAL_PASSWORD: 'a\nb' }],
     [{ LOCAL_PASSWORD: 'secret', HOSTNAME: NAME }],

@@ -35,13 +35,21 @@ test('Email/get has the trust and the verdict of mail from outside, and null of 
   const judging: Judging = {
     checks: true,
     network: true,
+    slows: () => false,
     judge: {
       judge: ({ accounts }) =>
         Promise.resolve({
           authentication: UNKNOWN,
           author: { kind: 'pass', why: '' },
           findings,
-          accounts: accounts.map((account) => ({ account, policy: MAIL_POLICY, findings: [], known: true })),
+          senders: [],
+          accounts: accounts.map((account) => ({
+            account,
+            policy: MAIL_POLICY,
+            author: { kind: 'pass' as const, why: '' },
+            findings: [],
+            known: true,
+          })),
         }),
     },
   };

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import type { Log } from '../../../mail/log.ts';
+import { addressLabels, listingOf } from '../../../mail/policy/lists/dns-list.ts';
+import { DnsLists, type DnsListsOptions } from '../../../mail/policy/lists/dns-lists.ts';
+import type { Sample } from '../../../mail/policy/sample.ts';
+import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
+import { sampleWith } from '../../support/sample.ts';
+
+const sane = (zone: string): FakeZone => ({ [`A 2.0.0.127.${zone}`]: ['127.0.0.2'] });
+const saneHosts = (zone: string): FakeZone => ({ [`A test.${zone}`]: ['127.0.0.2'] });
+const list = (zone: string, some: object = {}): DnsListsOptions['addresses'][number] => ({
+  zone,
+  score: 2.5,
+  refuse: false,
+  ...some,
+});
+const from = (ip: string, some: Partial<Sample> = {}): Sample =>
+  sampleWith({ peer: { ip, helo: 'a.example', name: 'a.example' }, ...some });
+const listed = from('198.51.100.0');
+
+/** Public addresses that nobody answers for. */
+const BAD = '11.22.33.44';
+const badQuestion = 'A 44.33.22.11';
+
+function world(zone: FakeZone, lists: Partial<DnsListsOptions> = {}) {
+  const resolver = fakeResolver(zone);
+  const said: string[] = [];
+  const log: Log = { debug() {}, info: (_f, text) => said.push(text), warn: (_f, text) => said.push(text), error() {} };
+  const clock = { now: 0 };
+  const lists_ = new DnsLists({
+    resolver,
+    addresses: [list('bl.org')],
+    hosts: [],
+    log,
+    monotonic: () => clock.now,
+    ...lists,
+  });
+  return { lists: lists_, resolver, said, clock, zone };
+}
+
+test.each([
+  ['192.0.2.7', '7.2.0.192'],
+  ['::ffff:192.0.2.7', '7.2.0.192'],
+  ['2001:db8::7', '7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2'],
+  ['nothing', undefined],
+])('%s is asked for as %s', (ip, labels) => expect(addressLabels(ip)).toBe(labels));
+
+test.each([
+  [['127.0.0.2'], 'listed'],
+  [['127.0.0.10', '127.0.0.4'], 'listed'],
+  [['127.1.2.3'], 'listed'],
+  [['127.255.255.254'], 'refused'],
+  [['127.0.0.2', '127.255.255.252'], 'refused'],
+  [['127.0.1.255'], 'refused'],
+  [['127.0.0.1'], 'refused'],
+  [['203.0.113.7'], 'refused'],
+])('the answer %j means: %s', (records, kind) => expect(listingOf({ kind: 'found', records })).toMatchObject({ kind }));
+
+test('what is listed counts once a list, and says where', async () => {
+  const zone = { ...sane('bl.org'), ...sane('other.org'), [`${badQuestion}.bl.org`]: ['127.0.0.2'] };
+  const { lists } = world(zone, { addresses: [list('bl.org'), list('other.org')] });
+  expect(await lists.findings(from(BAD))).toEqual([
+    {
+      rule: 'address-list',
+      score: 2.5,
+      why: `The list bl.org has ${BAD}, the address that brought it`,
+      flag: 'blocklisted',
+    },
+  ]);
+  expect(await lists.findings(from('11.22.33.45'))).toEqual([]);
+});
+
+test.each(['127.0.0.1', '10.1.2.3', '::1', 'fe80::1', '192.0.2.7', 'nothing', listed.peer.ip])(
+  'nobody is asked about mail from %s, which is not public',
+  async (ip) => {
+    const { lists, resolver } = world(sane('bl.org'), { hosts: [list('uri.org')] });
+    await lists.findings(from(ip, { links: [{ url: 'https://evil.com/', text: '' }] }));
+    expect(resolver.asked).toEqual([]);
+  },
+);
+
+describe('a list that is not sane rejects no mail', () => {
+  test.each<[string, FakeZone, string]>([
+    ['lists the world', { 'A 1.0.0.127.bl.org': ['127.0.0.2'], ...sane('bl.org') }, 'lists what it must never list'],
+    ['has no test entry', {}, 'has no test entry'],
+    [
+      'was sold',
+      { 'A 1.0.0.127.bl.org': ['203.0.113.9'], 'A 2.0.0.127.bl.org': ['203.0.113.9'] },
+      'refuses to answer this resolver',
+    ],
+    ['refuses this resolver', { 'A 2.0.0.127.bl.org': ['127.255.255.254'] }, 'refuses to answer this resolver'],
+    ['is down', { 'A 1.0.0.127.bl.org': 'trouble', 'A 2.0.0.127.bl.org': 'trouble' }, 'could not be reached'],
+  ])('it %s', async (_what, zone, why) => {
+    const { lists, said } = world(
+      { ...zone, [`${badQuestion}.bl.org`]: ['127.0.0.2'] },
+      { addresses: [list('bl.org', { refuse: true })] },
+    );
+    for (let i = 0; i < 3; i++) expect(await lists.findings(from(BAD))).toEqual([]);
+    expect(lists.states()).toEqual([{ zone: 'bl.org', kind: 'address', state: 'off', why }]);
+    expect(said).toHaveLength(1);
+  });
+
+  test('refusals later switch it off for an hour, and back on when they end', async () => {
+    const { lists, clock, said, zone, resolver } = world({
+      ...sane('bl.org'),
+      [`${badQuestion}.bl.org`]: ['127.0.0.2'],
+    });
+    expect(await lists.findings(from(BAD))).toHaveLength(1);
+    zone[`${badQuestion}.bl.org`] = ['127.255.255.255'];
+    expect(await lists.findings(from(BAD))).toEqual([]);
+    zone[`${badQuestion}.bl.org`] = ['127.0.0.2'];
+    const before = resolver.asked.length;
+    expect(await lists.findings(from(BAD))).toEqual([]);
+    expect(resolver.asked).toHaveLength(before);
+    clock.now += 3_600_000;
+    expect(await lists.findings(from(BAD))).toHaveLength(1);
+    expect(said).toEqual(['a DNS list is not asked for a while', 'a DNS list is asked again']);
+  });
+
+  test('it is looked at again each hour, and for a refusal each five minutes', async () => {
+    const { lists, clock, zone } = world(
+      {
+        ...sane('bl.org'),
+        ...sane('hard.org'),
+        [`${badQuestion}.bl.org`]: ['127.0.0.2'],
+        [`${badQuestion}.hard.org`]: ['127.0.0.2'],
+      },
+      { addresses: [list('bl.org'), list('hard.org', { refuse: true })] },
+    );
+    expect((await lists.findings(from(BAD))).map(({ refuse }) => refuse)).toEqual([undefined, true]);
+    zone['A 1.0.0.127.bl.org'] = ['127.0.0.2'];
+    zone['A 1.0.0.127.hard.org'] = ['127.0.0.2'];
+    clock.now += 6 * 60_000;
+    expect((await lists.findings(from(BAD))).map(({ refuse }) => refuse)).toEqual([undefined]);
+    clock.now += 60 * 60_000;
+    expect(await lists.findings(from(BAD))).toEqual([]);
+  });
+
+  test('many messages at once look at it once', async () => {
+    const { lists, resolver } = world(sane('bl.org'));
+    await Promise.all(Array.from({ length: 20 }, () => lists.findings(from(BAD))));
+    expect(resolver.asked.filter((question) => question === 'A 2.0.0.127.bl.org')).toHaveLength(1);
+  });
+});
+
+describe('lists of hosts', () => {
+  const links = (...urls: string[]): Sample =>
+    from(BAD, { author: 'a@sender.com', links: urls.map((url) => ({ url, text: '' })) });
+
+  test('are asked for what somebody registered', async () => {
+    const { lists } = world(
+      { ...saneHosts('uri.org'), 'A evil.co.uk.uri.org': ['127.0.0.4'] },
+      { addresses: [], hosts: [list('uri.org')] },
+    );
+    expect(await lists.findings(links('https://good.com/', 'https://www.shop.evil.co.uk/x'))).toMatchObject([
+      { rule: 'host-list', why: 'The list uri.org has evil.co.uk, which it names' },
+    ]);
+  });
+
+  test('are asked for ten names at most, and for none that cannot be', async () => {
+    const { lists, resolver } = world(saneHosts('uri.org'), { addresses: [], hosts: [list('uri.org')] });
+    const many = Array.from({ length: 50 }, (_, i) => `https://host${i}.com/`);
+    await lists.findings(
+      links('https://192.0.2.1/', 'https://a.test/', 'https://localhost/', 'mailto:x@y.com', ...many),
+    );
+    const names = resolver.asked.filter((question) => !/^A (?:test|invalid)\./.test(question));
+    expect(names).toHaveLength(10);
+    expect(names.every((question) => /^A (?:sender|host\d+)\.com\.uri\.org$/.test(question))).toBe(true);
+  });
+
+  test('have test entries of their own', async () => {
+    const { lists } = world(
+      { 'A dbltest.com.dbl.spamhaus.org': ['127.0.1.2'], 'A bad.com.dbl.spamhaus.org': ['127.0.1.4'] },
+      { addresses: [], hosts: [list('dbl.spamhaus.org')] },
+    );
+    expect(await lists.findings(links('https://bad.com/'))).toHaveLength(1);
+  });
+});
+
+test('a list that does not answer in time does not count, and holds up nothing', async () => {
+  const { lists } = world({}, { resolver: { a: () => new Promise(() => undefined) }, timeoutMs: 5 });
+  expect(await lists.findings(from(BAD))).toEqual([]);
+});

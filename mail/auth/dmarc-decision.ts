@@ -31,15 +31,15 @@ export function decideDmarc(found: Authentication, { handling, trustedSealers }:
   const { result, policy, domain } = found.dmarc;
   switch (result) {
     case 'pass':
-      return { kind: 'pass', why: `it is from ${domain}, which vouches for it` };
+      return { kind: 'pass', why: `It is from ${domain}, which vouches for it` };
     case 'permerror':
       return {
         kind: 'refuse',
-        why: `it has ${found.dmarc.why ?? 'no one author'}, where one author is wanted`,
+        why: `It has ${found.dmarc.why ?? 'no one author'}, where one author is wanted`,
         status: '5.6.0',
       };
     case 'none':
-      return { kind: 'pass', why: `${domain === '' ? 'its author' : domain} asks for nothing` };
+      return { kind: 'pass', why: `${domain === '' ? 'Its author' : domain} asks for nothing` };
     case 'temperror':
     case 'fail': {
       const sealer = trustedSealer(found, trustedSealers);
@@ -50,14 +50,14 @@ export function decideDmarc(found: Authentication, { handling, trustedSealers }:
 }
 
 function failed(domain: string, policy: Authentication['dmarc']['policy'], handling: DmarcHandling): DmarcDecision {
-  const why = `it says that it is from ${domain}, which does not vouch for it`;
+  const why = `It says that it is from ${domain}, which does not vouch for it`;
   if (policy === 'none' || handling === 'mark') return { kind: 'mark', why };
   if (handling === 'junk' || policy === 'quarantine') return { kind: 'junk', why: `${why} and asks to distrust it` };
   return { kind: 'refuse', why: `${why} and asks to refuse it`, status: '5.7.1' };
 }
 
 function unsure(domain: string, policy: Authentication['dmarc']['policy'], handling: DmarcHandling): DmarcDecision {
-  const why = `the DNS did not tell whether it is really from ${domain === '' ? 'its author' : domain}`;
+  const why = `The DNS did not tell whether it is really from ${domain === '' ? 'its author' : domain}`;
   // Only where a message that fails would be kept out of the inbox.
   if (policy === 'none' || handling === 'mark') return { kind: 'mark', why };
   return { kind: 'later', why: `${why}, which asks for protection`, status: '4.7.0' };

@@ -26,6 +26,9 @@ const MODIFIER = /^[a-z][a-z0-9_.-]*=/i;
 const DOMAIN_END = /(?:\.(?![0-9]+\.?$)[a-z0-9](?:[a-z0-9-]{0,62}(?<!-))?\.?|%\{[^{}]*\}|%[%_-])$/i;
 const CIDR = /^(.*?)(?:\/(0|[1-9][0-9]{0,2}))?(?:\/\/(0|[1-9][0-9]{0,2}))?$/s;
 
+/** Octets; the DNS carries no more. */
+const LONGEST = 65_535;
+
 /** Whether a TXT record is one of SPF. RFC 7208 4.5. */
 export function isSpf(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
@@ -34,6 +37,7 @@ export function isSpf(text: string): boolean {
 /** Reads a whole record before anything of it counts; undefined where any of it is not of RFC 7208 4.6.1. */
 export function readSpf(text: string): SpfRecord | undefined {
   const record: SpfRecord = { mechanisms: [], redirect: undefined };
+  if (text.length > LONGEST) return undefined;
   const once = new Set<string>();
   for (const term of text.slice('v=spf1'.length).split(' ')) {
     if (term === '') continue;

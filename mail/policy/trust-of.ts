@@ -17,7 +17,7 @@ export function trustOf(authentication: Authentication, { kind, findings }: Deci
       dkim: best(dkim.map(({ result }) => passed(result))),
       dmarc: passed(dmarc.result),
     },
-    alignedFrom: dmarc.result === 'pass',
+    alignedFrom: dmarc.aligned,
     knownSender: known,
     verdict: kind === 'refuse' ? 'quarantined' : kind === 'junk' || dangerous ? 'suspicious' : 'clear',
     flags,

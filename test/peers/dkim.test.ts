@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { dkimRecord } from '../../mail/auth/dkim-key.ts';
 import { signHeaders, type DkimKey } from '../../mail/auth/dkim-sign.ts';
 import { testKeys } from '../support/dkim.ts';
 import { dnsServer } from '../support/dns-server.ts';
+import { runWith } from './own-resolv-conf.ts';
 
 const SCRIPT = join(import.meta.dirname, 'verify_dkim.py');
 
@@ -78,18 +78,3 @@ test('opendkim takes the RSA signature', async () => {
   }
   expect(dns.asked.length).toBeGreaterThan(0);
 });
-
-async function runWith(
-  resolvConf: string,
-  command: string[],
-  input: Buffer,
-): Promise<{ status: number; said: string }> {
-  const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
-  const child = spawn('unshare', ['-m', 'sh', '-c', script, resolvConf, ...command]);
-  const said: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => said.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-  child.stdin.end(input);
-  const [status] = (await once(child, 'close')) as [number];
-  return { status, said: Buffer.concat(said).toString() };
-}

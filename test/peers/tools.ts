@@ -22,6 +22,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 const LIBRARIES: readonly (readonly [program: string, flag: string, line: string, apt: string])[] = [
   ['/usr/bin/python3', '-c', 'import dkim', 'python3-dkim'],
   ['/usr/bin/python3', '-c', 'import nacl', 'python3-nacl'],
+  ['/usr/bin/python3', '-c', 'import authheaders', 'python3-authheaders'],
   ['/usr/bin/perl', '-e', 'use Net::SSLeay', 'libnet-ssleay-perl'], // swaks --tls
 ];
 

@@ -43,7 +43,7 @@ describe('what fails', () => {
   test('is refused in a sentence that names the domain', () => {
     expect(decide(found({}))).toEqual({
       kind: 'refuse',
-      why: 'it says that it is from a.example, which does not vouch for it and asks to refuse it',
+      why: 'It says that it is from a.example, which does not vouch for it and asks to refuse it',
       status: '5.7.1',
     });
   });
@@ -53,7 +53,7 @@ test('what passes or asks for nothing passes', () => {
   expect(decide(found({ result: 'pass' })).kind).toBe('pass');
   expect(decide(found({ result: 'none', policy: 'none' })).kind).toBe('pass');
   expect(decide(found({ result: 'none', policy: 'none', domain: '' }))).toMatchObject({
-    why: 'its author asks for nothing',
+    why: 'Its author asks for nothing',
   });
 });
 
@@ -61,7 +61,7 @@ test('what has not one author is refused, whatever the tenant wants', () => {
   for (const handling of ['follow', 'junk', 'mark'] as const) {
     expect(decide(found({ result: 'permerror', policy: 'none', why: 'no From field' }), handling)).toEqual({
       kind: 'refuse',
-      why: 'it has no From field, where one author is wanted',
+      why: 'It has no From field, where one author is wanted',
       status: '5.6.0',
     });
   }

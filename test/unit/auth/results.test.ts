@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, constantFrom, oneof, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Authentication, NO_AUTHOR, resultsText } from '../../../mail/auth/authentication.ts';
 import { readResults } from '../../../mail/auth/results-reader.ts';
@@ -46,15 +46,15 @@ test('nothing that is not known', () => {
 });
 
 test('are read back as they were meant, whatever strangers wrote', () => {
-  const evil = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 300 }),
-    fc.string({
-      unit: fc.constantFrom(';', '(', ')', '"', '\\', '\r\n', ' ', '=', 'dmarc=pass', 'x', '.', ':'),
+  const evil = oneof(
+    string({ unit: 'binary', maxLength: 300 }),
+    string({
+      unit: constantFrom(';', '(', ')', '"', '\\', '\r\n', ' ', '=', 'dmarc=pass', 'x', '.', ':'),
       maxLength: 40,
     }),
   );
-  fc.assert(
-    fc.property(evil, evil, evil, (one, two, three) => {
+  assert(
+    property(evil, evil, evil, (one, two, three) => {
       const text = resultsText('mail.box.test', {
         spf: { result: 'fail', domain: one },
         dkim: [{ result: 'neutral', domain: two, selector: three, why: one }],

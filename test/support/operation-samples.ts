@@ -265,7 +265,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
    guardDuplicates from to cc bcc replyTo subject text html template headers attachments inReplyTo listUnsubscribe tags
    metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version
-   maxMessages note direction kind pattern`.split(/\s+/),
+   maxMessages note direction kind pattern dmarc keepRejects`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -271,7 +271,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
     guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
-    maxMessages note direction kind pattern`.split(/\s+/),
+    maxMessages note direction kind pattern dmarc keepRejects sender`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

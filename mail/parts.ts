@@ -23,6 +23,8 @@ import { copyEmail, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { resumeSender } from './store/paused-sender.ts';
+import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
@@ -92,6 +94,7 @@ export function mailParts(): ThreadParts {
       forgetNotices,
       forgetRejects,
       forgetSenders,
+      forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -126,6 +129,7 @@ export function mailParts(): ThreadParts {
       replayNotices,
       sendScheduled,
       sendVacationAnswer,
+      resumeSender,
       setMailPolicy,
       setOutboundRoute,
       setPassword,

@@ -7,6 +7,7 @@ import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
 import { seed, type Seeded } from './seed.ts';
+import { PauseHerald } from './sending/pause-herald.ts';
 import { forgetUploads } from './sending/upload-commands.ts';
 import { openDns, openHttp, openImap, openReceiver } from './start/doors.ts';
 import { furnish } from './start/inside.ts';
@@ -61,6 +62,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
+  if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));

@@ -35,6 +35,8 @@ export interface Outgoing {
   elsewhere: readonly NewQueueRow[];
   /** Copies that recipients on this box have forwarded. */
   onward?: readonly Onward[];
+  /** Who is watched for it; '' or left out: nobody. */
+  sentBy?: string;
   /** Account whose Sent mailbox gets a copy. */
   copyFor?: number | null;
   /** Why mail for elsewhere may not go out yet; null lets it go. */

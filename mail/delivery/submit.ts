@@ -10,6 +10,7 @@ import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
 import type { Verdict } from './policy.ts';
 import { blockedRecipient } from './recipient-rules.ts';
 import { schedule } from './schedule.ts';
+import { metBy, watchedOf, watchSent } from './watch.ts';
 
 export { type Outgoing, send } from './outgoing.ts';
 
@@ -75,13 +76,17 @@ export async function judge(rx: Read, mail: Submission, now: number): Promise<St
 }
 
 /** Takes a message that {@link judge} has nothing against. */
-export async function enter(tx: Write, mail: Submission, stamp: Stamp): Promise<Submitted> {
-  const { tenant, allowance, budgets, guard, verdict, sendAt } = mail;
+export async function enter(tx: Write, submission: Submission, stamp: Stamp): Promise<Submitted> {
+  const { trace, tenant, allowance, budgets, guard, verdict, sendAt } = submission;
+  const watched = watchedOf(submission, budgets);
+  const mail = { ...submission, sentBy: watched?.sender ?? '' };
   const keys = keysOf(mail);
+  const met = watched === undefined ? undefined : await metBy(tx, mail);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
-  const heldBecause = verdict.kind === 'hold' ? verdict.because : null;
+  const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
+  const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? null);
   if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
   return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause };

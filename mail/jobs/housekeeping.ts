@@ -9,6 +9,7 @@ import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetSpent } from '../store/budget.ts';
+import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
@@ -59,8 +60,9 @@ export class Housekeeping implements AsyncDisposable {
     this.#chores = [
       forgetBans,
       forgetRejects,
-      forgetSpent,
       forgetSenders,
+      forgetSenderUse,
+      forgetSpent,
       forgetGreylist,
       forgetStsPolicies,
       forgetTlsResults,

@@ -101,10 +101,9 @@ export class JudgeClient implements Judge, AsyncDisposable {
   }
 
   #heard(message: FromJudge): void {
-    if (message.kind === 'said') {
-      this.#options.log[message.level](message.fields, message.text);
-      return;
-    }
+    const { log, meter } = this.#options;
+    if (message.kind === 'said') return log[message.level](message.fields, message.text);
+    if (message.kind === 'counted') return meter.count(message.name, message.labels);
     const waiting = this.#take(message.id);
     if (message.kind === 'answer') waiting?.resolve(message.value);
     else waiting?.reject(Object.assign(new Error(message.message), { stack: message.stack }));

@@ -7,6 +7,7 @@ import { MAIL_POLICY } from '../policy/mail-policy.ts';
 import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
 import type { DnsLists } from '../policy/lists/dns-lists.ts';
 import { acquaintance } from '../policy/reputation.ts';
+import type { Finding } from '../policy/finding.ts';
 import type { Sample } from '../policy/sample.ts';
 import { senderKeys } from '../policy/sender-keys.ts';
 import { vouchedDomain } from '../policy/vouched.ts';
@@ -19,7 +20,8 @@ import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
-import { octetsOf } from './octets.ts';
+import { octetsOf, sizeOf } from './octets.ts';
+import type { Scan } from './scanners/scanners.ts';
 import { senderRulings } from './sender-ruling.ts';
 
 export interface JudgeOptions {
@@ -27,6 +29,8 @@ export interface JudgeOptions {
   resolver: Resolver | null;
   /** Our own name. */
   hostname: string;
+  /** Programs beside this one that look at messages. */
+  scan: Scan;
   /** What author domains are known to ask for. */
   policies: KnownPolicies;
   /** Domains whose ARC seal is believed. */
@@ -43,6 +47,8 @@ export function createJudge(options: JudgeOptions): Judge {
 }
 
 async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
+  // At the same time as the name servers are asked.
+  const scanning = mail.checks ? scanned(options, mail) : [];
   const authentication = await authenticated(options, mail);
   const { trustedSealers } = options;
   const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, trustedSealers });
@@ -51,7 +57,7 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const sample = await sampled(mail, authentication);
   const senders = senderKeys(sample);
   const words = wordsOf(sample);
-  const findings = await generalFindings(options, sample, mail.now);
+  const findings = [...(await generalFindings(options, sample, mail.now)), ...(await scanning)];
   const accounts: AccountJudgement[] = [];
   const said = senderRulings(options, sample);
   for (const account of mail.accounts) {
@@ -69,6 +75,12 @@ async function generalFindings({ resolver, hostname, lists }: JudgeOptions, samp
   const shown = checkContent(sample, here);
   if (resolver === null) return shown;
   return [...shown, ...checkPeer(sample, here), ...(await lists.findings(sample))];
+}
+
+function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Finding[]> {
+  const { trace, peer, sender, recipients, octets } = mail;
+  const message = { size: sizeOf(octets), octets: () => octetsOf(octets) };
+  return scan({ trace, peer: { ...peer, name: '' }, sender, recipients, ...message });
 }
 
 async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {

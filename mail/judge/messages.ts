@@ -1,4 +1,5 @@
 import type { LessonSource } from '../store/lesson-words.ts';
+import type { Labels } from '../log.ts';
 import type { Arriving, Judgement } from './judging.ts';
 
 /** What crosses between the main thread and the judge's. */
@@ -10,4 +11,5 @@ export type ToJudge =
 export type FromJudge =
   | { kind: 'answer'; id: number; value: Judgement | number[] }
   | { kind: 'failed'; id: number; message: string; stack: string }
+  | { kind: 'counted'; name: string; labels: Labels }
   | { kind: 'said'; level: 'info' | 'warn'; fields: object; text: string };

@@ -1,19 +1,25 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import type { Log } from '../log.ts';
+import { type Log, type Meter, quiet } from '../log.ts';
 import { lessonWords } from '../store/lesson-words.ts';
 import type { Judge } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
 
-/** Says in the main thread's log what the judge's has to say. Errors lose what they are on the way: their text goes. */
-export function logOfThread(): Log {
+/** What is said and counted in the judge's thread, by the main one. Errors lose what they are on the way: their text goes. */
+export function fromThread(): Log & Meter {
+  const tell = (message: FromJudge): void => parentPort?.postMessage(message);
   const line =
     (level: 'info' | 'warn') =>
     (fields: object, text: string): void => {
       const { err, ...rest } = fields as { err?: Error };
-      const said = err === undefined ? rest : { ...rest, reason: err.message };
-      parentPort?.postMessage({ kind: 'said', level, fields: said, text } satisfies FromJudge);
+      tell({ kind: 'said', level, fields: err === undefined ? rest : { ...rest, reason: err.message }, text });
     };
-  return { debug: () => undefined, info: line('info'), warn: line('warn'), error: line('warn') };
+  return {
+    ...quiet,
+    info: line('info'),
+    warn: line('warn'),
+    error: line('warn'),
+    count: (name, labels = {}) => tell({ kind: 'counted', name, labels }),
+  };
 }
 
 /** The body of the judge's thread. `close` gives back what the judge holds. */

@@ -168,11 +168,13 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     const accounts = recipients.flatMap(({ route: where }) => (where.kind === 'here' ? where.accounts : []));
     try {
       this.#judgement = await judge.judge({
+        trace: id,
         octets: file === null ? (data ?? new Uint8Array()) : store.files.path(file.file),
         headerLength,
         parts,
         peer: { ip: peer.ip, helo: peer.helo },
         sender: sender === undefined ? '' : formatAddress(sender),
+        recipients: recipients.map(({ address }) => formatAddress(address)),
         accounts: [...new Set(accounts)],
         checks,
         now: clock(),

@@ -24,6 +24,7 @@ const files = [
   '0021-words.sql',
   '0022-senders.sql',
   '0024-aliases.sql',
+  '0025-anomaly.sql',
   '0023-bans.sql',
 ];
 

@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import { JudgeClient } from '../../mail/judge/client.ts';
+import type { ScannerPlaces } from '../../mail/judge/scanners/scanners.ts';
 import type { Judging } from '../../mail/receiver/intake-desk.ts';
 import type { Inside } from './inside.ts';
 
@@ -12,6 +13,7 @@ export interface JudgeSettings {
   hostname: string;
   /** The network may be asked. */
   network: boolean;
+  scanners: ScannerPlaces;
   /** Domains whose ARC seal is believed. */
   trustedSealers: readonly string[];
   /** Asked about addresses that bring mail, and about domains that mail names. */
@@ -25,6 +27,7 @@ export function openJudge({ settings, store, servers, local, log, metrics }: Ins
     servers,
     hostname: settings.hostname,
     network: !local,
+    scanners: { rspamd: settings.rspamdUrl, clamav: settings.clamav },
     trustedSealers: settings.trustedSealers,
     dnsLists: settings.dnsLists,
   };

@@ -26,6 +26,8 @@ function start(): JudgeClient {
 
 function from(sender: string): Arriving {
   return {
+    trace: 't',
+    recipients: [],
     octets: new Uint8Array(),
     headerLength: 0,
     parts: '',

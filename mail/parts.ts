@@ -9,6 +9,7 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
@@ -21,7 +22,10 @@ import { copyEmail, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { resumeSender } from './store/paused-sender.ts';
+import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
+import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
@@ -36,6 +40,7 @@ import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { forgetRejects } from './store/reject.ts';
+import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -43,22 +48,27 @@ import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
+import { sweepWords } from './store/word-sweep.ts';
+import { learn } from './store/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
 export function mailParts(): ThreadParts {
   return {
     commands: [
       addAccount,
+      addAlias,
       addAppPassword,
       addDomain,
       addIdentity,
       addPushSubscription,
+      addSenderRule,
       addSuppression,
       addUpload,
       alignIdentities,
       appendMessage,
       beginAttempts,
       cancelSubmission,
+      changeAlias,
       changeEmails,
       changeIdentity,
       changeMailbox,
@@ -68,6 +78,7 @@ export function mailParts(): ThreadParts {
       deliver,
       destroyEmails,
       destroyMailbox,
+      dropLessons,
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
@@ -80,6 +91,7 @@ export function mailParts(): ThreadParts {
       forgetNotices,
       forgetRejects,
       forgetSenders,
+      forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -92,16 +104,20 @@ export function mailParts(): ThreadParts {
       keepThreadCounts,
       keepVacation,
       passGreylist,
+      learn,
+      noteKept,
       placeEmail,
       plantMailbox,
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAlias,
       removeAppPassword,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
       removePushSubscription,
+      removeSenderRule,
       removeSubmission,
       removeSuppression,
       renameMailbox,
@@ -109,6 +125,7 @@ export function mailParts(): ThreadParts {
       replayNotices,
       sendScheduled,
       sendVacationAnswer,
+      resumeSender,
       setMailPolicy,
       setOutboundRoute,
       setPassword,
@@ -120,6 +137,7 @@ export function mailParts(): ThreadParts {
       submit,
       submitEmail,
       subscribeMailbox,
+      sweepWords,
       tellOfEmail,
       trimNotices,
       trimSenders,

@@ -1,4 +1,5 @@
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
+import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
 import type { Relay } from '../mail/relay/relay.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
@@ -6,10 +7,11 @@ import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
 import { seed, type Seeded } from './seed.ts';
+import { PauseHerald } from './sending/pause-herald.ts';
 import { forgetUploads } from './sending/upload-commands.ts';
 import { openDns, openHttp, openImap, openReceiver } from './start/doors.ts';
 import { furnish } from './start/inside.ts';
-import { openJudge } from './start/judge.ts';
+import { judgingBy, openJudge } from './start/judge.ts';
 import { type Listeners, portsOf } from './start/ports.ts';
 import { openRelay } from './start/relay.ts';
 import { openVacation } from './start/vacation.ts';
@@ -40,7 +42,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const outboundTls = stack.use(new OutboundTls(inside));
   const doors: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(doors));
-  const receiver = await openReceiver(inside, openJudge(inside, stack));
+  const judge = stack.use(openJudge(inside));
+  const receiver = await openReceiver(inside, judgingBy(judge, inside));
   doors.push(receiver);
   const imap = await openImap(inside);
   doors.push(imap);
@@ -58,6 +61,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
   stack.use(openVacation(inside, world));
+  stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
+  if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));

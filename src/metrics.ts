@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { IMAP_METRICS } from '../mail/imap/metrics.ts';
 import { JMAP_METRICS } from '../mail/jmap/metrics.ts';
 import type { Labels, Meter } from '../mail/log.ts';
+import { JUDGE_METRICS } from '../mail/judge/metrics.ts';
 import { LOGIN_METRICS } from '../mail/login/metrics.ts';
 import { metrics as SMTP_METRICS } from '../mail/receiver/metrics.ts';
 import { RELAY_METRICS } from '../mail/relay/metrics.ts';
@@ -11,6 +12,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   ...SMTP_METRICS,
   ...IMAP_METRICS,
   ...JMAP_METRICS,
+  ...JUDGE_METRICS,
   ...LOGIN_METRICS,
   ...RELAY_METRICS,
   forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',
@@ -25,6 +27,9 @@ export const METRICS: Readonly<Record<string, string>> = {
   dns_queries_total: 'Questions to the name server, by way and outcome.',
   webhook_attempts_total: 'Attempts to tell webhooks what arrived, by outcome (told, later, dead).',
   sent_messages_total: 'Messages that programs asked to have sent, by outcome (sent, or the kind of refusal).',
+  senders_paused_total: 'Mailboxes and keys that were paused as they sent what they never sent, by kind.',
+  scans_total:
+    'Messages that scanners were asked about, by scanner (rspamd, clamav) and outcome (clean, found, trouble, skipped).',
   queue_rows: 'Recipients in the queue, by state (due, held).',
   queue_oldest_seconds: 'How long the oldest recipient has waited that is not held.',
 };

@@ -8,9 +8,11 @@ import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
+import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
+import { noteKept } from '../store/lesson.ts';
 import type { MailStore } from '../store/store.ts';
 import {
   emptyGoneMailbox,
@@ -25,6 +27,7 @@ import {
 import { forgetStsPolicies } from '../store/sts-policy.ts';
 import { forgetTlsResults } from '../store/tls-result.ts';
 import { forgetVacationAnswers } from '../store/vacation.ts';
+import { sweepWords } from '../store/word-sweep.ts';
 
 /** What a listener that is off can have waiting. */
 const MOST_NOTICES = 100_000;
@@ -55,12 +58,15 @@ export class Housekeeping implements AsyncDisposable {
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
       forgetRejects,
-      forgetSpent,
       forgetSenders,
+      forgetSenderUse,
+      forgetSpent,
       forgetGreylist,
       forgetStsPolicies,
       forgetTlsResults,
       forgetVacationAnswers,
+      noteKept,
+      sweepWords,
       ...chores,
     ];
     this.#store = store;

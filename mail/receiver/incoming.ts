@@ -144,7 +144,7 @@ export class Incoming {
 }
 
 function envelopeOf(session: Conversation, transaction: Transaction): Envelope {
-  const { id, sender, recipients, smtputf8, body, ret, envid, requireTls } = transaction;
+  const { id, sender, recipients, smtputf8, body, ret, envid, requireTls, size } = transaction;
   const { door, login, peer, tls } = session;
   const helo = session.greeting ?? '';
   const received = receivedField({
@@ -170,6 +170,7 @@ function envelopeOf(session: Conversation, transaction: Transaction): Envelope {
     ret,
     envid,
     requireTls,
+    size,
     received,
     peer: { ip: peer.ip, port: peer.port, helo, tls },
   };

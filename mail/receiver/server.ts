@@ -94,6 +94,7 @@ class Hall implements Receiver {
   async close(): Promise<void> {
     for (const { server } of this.#servers) server.close();
     for (const session of this.#sessions) session.leave();
+    this.#settled.intake.close?.();
     await this.#empty(this.#settled.limits.closeMs);
     for (const session of this.#sessions) session.peer.destroy();
     await this.#empty(DESTROY_MS);

@@ -3,6 +3,7 @@ import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { type StoreFlagsResult, storeFlagsUnsettled } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
+import { noteSaid, type Place, placesOf, saidByPlaces } from './lesson.ts';
 import { entriesOf, placeEntry, takeEntries } from './message.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
 import { missingMailboxes, shownEntries } from './shown-entries.ts';
@@ -89,7 +90,7 @@ async function changeOne(tx: Write, account: number, change: EmailChange, stamp:
   const into = then.filter((mailbox) => !now.includes(mailbox));
   const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
   const { anew, modseq: shown } = await reveal(tx, account, into, change.email);
-  const moved = await move(tx, account, { like: first, anew, outOf }, stamp);
+  const moved = await move(tx, account, { like: first, anew, outOf, now, then }, stamp);
   return { outcome: { kind: 'changed' }, modseq: Math.max(written, shown, moved) };
 }
 
@@ -160,13 +161,19 @@ interface Move {
   like: Entry;
   anew: readonly number[];
   outOf: readonly Entry[];
+  /** All mailboxes in which it is shown, before and after. */
+  now: readonly number[];
+  then: readonly number[];
 }
 
 /** Answers the last mod-sequence, 0 when it stays where it was. */
-async function move(tx: Write, account: number, { like, anew, outOf }: Move, stamp: Stamp): Promise<number> {
+async function move(tx: Write, account: number, { like, anew, outOf, now, then }: Move, stamp: Stamp): Promise<number> {
   if (anew.length + outOf.length === 0) return 0;
   const [row] = await entriesOf(tx, like.mailbox, [like.uid]);
   if (row === undefined) throw new Error(`entry ${like.uid} of mailbox ${like.mailbox} is gone`);
+  const places = await placesOf(tx, account, [...now, ...then]);
+  const placed = (mailboxes: readonly number[]): Place[] => mailboxes.map((one) => places.get(one)?.place ?? null);
+  await noteSaid(tx, account, [{ email: row.email_id, says: saidByPlaces(placed(now), placed(then), row.flags) }]);
   const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
   const flags = { bits: row.flags, kw: kwList(row.kw) };
   let modseq = 0;

@@ -11,6 +11,7 @@ import {
   storeKeywords,
   tooMany,
 } from './flags.ts';
+import { noteKeywords, noteSaid, placesOf, saidByMove } from './lesson.ts';
 import {
   addEmail,
   addEntry,
@@ -80,6 +81,12 @@ async function changeFlags(tx: Write, input: FlagChange, look: typeof lookAtThre
     changes.flatMap(({ row, now }) => swap(row, row.flags, now.bits)),
   );
   await settleThreads(tx, before, modseq);
+  const marked = changes.map(({ row, now }) => ({
+    email: row.email_id,
+    before: { bits: row.flags, kw: kwList(row.kw) },
+    now,
+  }));
+  if (how !== 'remove') await noteKeywords(tx, account, input.flags.keywords, marked);
   tx.touched(account, mailbox);
   return { kind: 'done', modseq, modified };
 }
@@ -155,12 +162,9 @@ export const copyEntries = command(
     stamp,
   ): Promise<CopyResult> => {
     const { account, mailbox, to, move } = input;
-    const target = await tx.get<{ uidvalidity: number }>(
-      'SELECT uidvalidity FROM mailbox WHERE id = ? AND account_id = ? AND gone_at IS NULL',
-      to,
-      account,
-    );
-    if (target === undefined || !(await owns(tx, account, mailbox))) return { kind: 'missing' };
+    const places = await placesOf(tx, account, [mailbox, to]);
+    const [source, target] = [places.get(mailbox), places.get(to)];
+    if (source === undefined || target === undefined) return { kind: 'missing' };
     const rows = await entriesOf(tx, mailbox, input.uids);
     if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
     const modseq = await tx.nextModseq(account);
@@ -172,12 +176,15 @@ export const copyEntries = command(
     // The old entries go first: then a move within one mailbox does not meet itself.
     if (move && rows.length > 0) await takeEntries(tx, account, mailbox, rows, stamp);
     const uids: number[] = [];
+    const said: Parameters<typeof noteSaid>[2][number][] = [];
     for (const row of rows) {
       const email = await emailFor(tx, account, to, row, move);
       const flags = { bits: row.flags, kw: kwList(row.kw) };
       const place = email.alone === true ? addEntry : placeEntry;
       uids.push((await place(tx, to, email, flags, stamp)).uid);
+      said.push({ email: email.id, says: saidByMove(source.place, target.place, row.flags) });
     }
+    await noteSaid(tx, account, said);
     await settleThreads(tx, before, modseq);
     return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
   },

@@ -3,6 +3,7 @@ import { forgetJudged } from './judged.ts';
 import { type EntryRow, takeEntries } from './message.ts';
 import { settleGone } from './shown.ts';
 import { bury } from './type-state.ts';
+import { forgetLearned } from './words.ts';
 
 /** Rows of one slice. */
 const SLICE = 200;
@@ -100,6 +101,7 @@ async function forgetEmail(tx: Write, id: number, stamp: Stamp): Promise<string 
   if (row === undefined) return undefined;
   await tx.run('DELETE FROM email_meta WHERE email_id = ?', id);
   await forgetJudged(tx, id);
+  await forgetLearned(tx, id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await bury(tx, row.account_id, 'Email', was, row.hidden, stamp);
   return collectBlob(tx, row.blob_id);

@@ -43,7 +43,7 @@ export class FakeIntake implements Intake {
     if (to.domain !== 'box.test' && to.domain !== 'mx.box.test') return { kind: 'elsewhere' };
     if (to.local === 'full') return { kind: 'full' };
     const known = ['me', 'you', 'postmaster', 'bücher'].includes(to.local.toLowerCase());
-    return known ? { kind: 'here', account: 1, address: to } : { kind: 'unknown' };
+    return known ? { kind: 'here', accounts: [1], address: to } : { kind: 'unknown' };
   }
 
   maySend(login: Login, sender: Address | undefined): 'own' | 'foreign' {

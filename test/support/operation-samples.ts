@@ -60,6 +60,19 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   create_app_password: ({ mailboxId }) => ({ mailboxId, name: fresh(), expiresAt: '2030-01-01T00:00:00Z' }),
   list_app_passwords: mailbox,
   revoke_app_password: ({ mailboxId, appPasswordId }) => ({ mailboxId, appPasswordId }),
+  create_alias: ({ mailboxId, domainId }) => ({
+    mailboxIds: [mailboxId],
+    domainId,
+    localPart: fresh(),
+    expiresAt: '2030-01-01T00:00:00Z',
+    note: fresh(),
+  }),
+  list_aliases: mailbox,
+  update_alias: ({ aliasId, mailboxId }) => ({ aliasId, mailboxIds: [mailboxId], note: fresh() }),
+  remove_alias: ({ aliasId }) => ({ aliasId }),
+  add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
+  list_sender_rules: mailbox,
+  remove_sender_rule: ({ ruleId }) => ({ ruleId }),
   create_email_api_key: ({ projectId, domain: name }) => ({ projectId, name: fresh(), allowedDomains: [name] }),
   list_email_api_keys: inProject,
   revoke_email_api_key: ({ apiKeyId: keyId }) => ({ keyId }),
@@ -90,6 +103,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   send_test_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example` }),
   cancel_scheduled_email: ({ sentId }) => ({ sentId }),
   list_outbox: none,
+  list_paused_senders: none,
+  resume_sender: () => ({ sender: 'mbx_999999' }),
   withdraw_outbox_item: ({ outboxId }) => ({ outboxId }),
   create_email_template: () => ({ name: fresh(), subject: 'Hello {{name}}', text: 'Hello {{name}}' }),
   update_email_template: ({ templateId }) => ({ templateId, subject: fresh(), text: fresh() }),
@@ -171,6 +186,8 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   userId: (of) => of.userId,
   tokenId: (of) => of.tokenId,
   forwarderId: (of) => of.forwarderId,
+  aliasId: (of) => of.aliasId,
+  ruleId: (of) => of.ruleId,
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
@@ -251,7 +268,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
    guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
-   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly`.split(/\s+/),
+   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
+   maxMessages note direction kind pattern`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -70,7 +70,7 @@ describe('the direction of imports', () => {
     ['login', ['login', 'message', 'log.ts']],
     ['forwarder', ['forwarder', 'auth', 'message']],
     ['delivery', ['delivery', 'forwarder', 'policy', 'auth', 'store', 'message', 'log.ts']],
-    ['jobs', ['jobs', 'delivery', 'policy', 'store', 'message', 'log.ts']],
+    ['jobs', ['jobs', 'judge', 'delivery', 'policy', 'store', 'message', 'log.ts']],
     // Doors know what is below them, and no other door.
     [
       'receiver',

@@ -1,0 +1,407 @@
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { Learner } from '../../mail/jobs/learner.ts';
+import { quiet } from '../../mail/log.ts';
+import { emptyGoneAccount, dismissAccount } from '../../mail/store/account-removal.ts';
+import { changeEmails } from '../../mail/store/email-change-commands.ts';
+import { command } from '../../mail/store/engine/types.ts';
+import { nextLessons, noteKept, noteLessons, type Says } from '../../mail/store/lesson.ts';
+import { lessonWords } from '../../mail/store/lesson-words.ts';
+import { KNOWN, knownWords, learn } from '../../mail/store/words.ts';
+import { MOST_KNOWN, sweepWords } from '../../mail/store/word-sweep.ts';
+import { mailParts } from '../../mail/parts.ts';
+import { testAccount, testStore, type TestStore } from '../support/store.ts';
+
+const DAY_MS = 86_400_000;
+const SEEN = 1;
+
+/** For what no door does. */
+const say = command('say', (tx, what: { account: number; emails: number[]; says: Says }) =>
+  noteLessons(tx, what.account, what.emails, what.says),
+);
+const fill = command('fill', async (tx, what: { account: number; from: number; count: number; junk: number }) => {
+  await tx.run(
+    `WITH RECURSIVE n (hash) AS (SELECT ?2 UNION ALL SELECT hash + 1 FROM n WHERE hash < ?2 + ?3 - 1)
+     INSERT INTO word (account_id, hash, junk, good) SELECT ?1, hash, ?4, 0 FROM n`,
+    what.account,
+    what.from,
+    what.count,
+    what.junk,
+  );
+  await tx.run(
+    `INSERT INTO word_memory (account_id, junk, words, kept_until) VALUES (?1, 1, ?2, 0)
+     ON CONFLICT (account_id) DO UPDATE SET words = words + ?2`,
+    what.account,
+    what.count,
+  );
+});
+const dismiss = command('dismiss', dismissAccount);
+
+interface Person {
+  account: number;
+  imap: StoreBackend;
+  /** Row of a mailbox by name. */
+  box(name: string): Promise<number>;
+}
+
+let box: TestStore;
+let me: Person;
+
+async function openStore(): Promise<void> {
+  const parts = mailParts();
+  box = await testStore({ ...parts, commands: [...parts.commands, say, fill, dismiss] });
+}
+
+/** A store of its own for each test. */
+function alone(): void {
+  beforeEach(async () => {
+    await openStore();
+    me = await person('me');
+  });
+  afterEach(() => box[Symbol.asyncDispose]());
+}
+
+async function person(local: string): Promise<Person> {
+  const { account } = await testAccount(box.store, local);
+  const imap = new StoreBackend(box.store, account, () => box.clock.now);
+  return { account, imap, box: async (name) => (await imap.mailbox(name))?.id ?? 0 };
+}
+
+/** Puts a message somewhere, and answers its UID. */
+async function put(
+  { imap }: Person,
+  text: string,
+  mailbox = 'INBOX',
+  bits = SEEN,
+  keywords: string[] = [],
+): Promise<number> {
+  const sink = imap.append(100);
+  if ('kind' in sink) throw new Error(sink.kind);
+  await sink.write(Buffer.from(`From: ann@remote.example\r\nSubject: one\r\n\r\n${text}\r\n`));
+  const done = await sink.finish({ mailbox, flags: { bits, keywords }, receivedAt: box.clock.now });
+  if (done.kind !== 'appended') throw new Error(done.kind);
+  return done.uid;
+}
+
+async function move(who: Person, uids: number[], from: string, to: string, takeOut = true): Promise<number[]> {
+  const moved = await who.imap.copy(await who.box(from), uids, to, takeOut);
+  if (moved.kind !== 'done') throw new Error(moved.kind);
+  return moved.to;
+}
+
+/** What waits to be learned by an account. */
+async function waiting({ account }: Person): Promise<string[]> {
+  const next = await box.store.read(nextLessons, { after: account - 1, limit: 100 });
+  return next?.account === account ? next.lessons.map(({ says }) => says) : [];
+}
+
+async function learnAll(): Promise<void> {
+  await using learner = new Learner({ store: box.store, log: quiet, wordsOf: lessonWords });
+  await learner.run();
+}
+
+/** All that the accounts remember, as it lies in the tables. */
+function memory(): {
+  words: Record<string, unknown>[];
+  accounts: Record<string, unknown>[];
+  learned: Record<string, unknown>[];
+} {
+  const db = new DatabaseSync(box.store.database, { readOnly: true });
+  const all = (sql: string): Record<string, unknown>[] => db.prepare(sql).all();
+  const found = {
+    words: all('SELECT * FROM word WHERE junk > 0 OR good > 0 ORDER BY account_id, hash'),
+    accounts: all('SELECT account_id, junk, good, junk_lessons, good_lessons FROM word_memory ORDER BY account_id'),
+    learned: all('SELECT * FROM learned ORDER BY email_id'),
+  };
+  db.close();
+  return found;
+}
+
+describe('a lesson is', () => {
+  let people = 0;
+  beforeAll(openStore);
+  beforeEach(async () => {
+    me = await person(`me${++people}`);
+  });
+  afterAll(() => box[Symbol.asyncDispose]());
+
+  test.each<[string, string, boolean, number, string[]]>([
+    ['INBOX', 'Junk', true, 0, ['junk']],
+    ['INBOX', 'Junk', false, 0, ['junk']],
+    ['Archive', 'Junk', true, 0, ['junk']],
+    ['Junk', 'INBOX', true, 0, ['good']],
+    ['Junk', 'INBOX', false, 0, ['good']],
+    ['Junk', 'Archive', true, 0, ['good']],
+    ['Junk', 'Trash', true, 0, []],
+    ['Junk', 'Junk', false, 0, []],
+    ['INBOX', 'Archive', true, SEEN, ['good']],
+    ['INBOX', 'Archive', true, 0, []],
+    ['INBOX', 'Trash', true, SEEN, []],
+    ['Trash', 'INBOX', true, SEEN, []],
+    ['Archive', 'INBOX', true, SEEN, []],
+  ])('IMAP from %s to %s, taken out %s, flags %d: %j', async (from, to, takeOut, bits, said) => {
+    const uid = await put(me, 'hello', from, bits);
+    await move(me, [uid], from, to, takeOut);
+    expect(await waiting(me)).toEqual(said);
+  });
+
+  test.each<[string[], string[], string[]]>([
+    [['INBOX'], ['Junk'], ['junk']],
+    [['INBOX'], ['INBOX', 'Junk'], ['junk']],
+    [['Junk'], ['INBOX'], ['good']],
+    [['Junk', 'INBOX'], ['INBOX'], ['good']],
+    [['Junk'], ['Trash'], []],
+    [['INBOX'], ['Archive'], ['good']],
+    [['INBOX'], ['INBOX', 'Archive'], []],
+    [['Archive'], ['INBOX'], []],
+  ])('JMAP from %j to %j: %j', async (from, to, said) => {
+    const uid = await put(me, 'hello', from[0]);
+    for (const also of from.slice(1)) await move(me, [uid], from[0] ?? '', also, false);
+    await learnAll();
+    const email = me.account * 2 ** 32 + 1;
+    const all = await Promise.all(to.map((name) => me.box(name)));
+    const change = { email, keywords: null, mailboxes: { kind: 'replace' as const, all } };
+    const done = await box.store.write(changeEmails, { account: me.account, changes: [change], ifState: null });
+    expect(done).toMatchObject({ kind: 'done', outcomes: [{ kind: 'changed' }] });
+    expect(await waiting(me)).toEqual(said);
+  });
+
+  test.each<[string[], 'add' | 'remove' | 'replace', string[], string[]]>([
+    [[], 'add', ['$Junk'], ['junk']],
+    [[], 'add', ['$phishing'], ['junk']],
+    [[], 'replace', ['$NotJunk', 'other'], ['good']],
+    [['$Junk'], 'add', ['$Junk'], []],
+    [['$Junk'], 'remove', ['$Junk'], []],
+    [['$Junk'], 'add', ['$NotJunk'], []],
+    [['$Junk'], 'replace', ['$NotJunk'], ['good']],
+    [[], 'add', ['Junk', 'NonJunk'], []],
+  ])('a message with %j that is told to %s %j: %j', async (before, how, keywords, said) => {
+    const uid = await put(me, 'hello', 'INBOX', 0, before);
+    await me.imap.store(await me.box('INBOX'), [uid], how, { bits: 0, keywords });
+    expect(await waiting(me)).toEqual(said);
+  });
+
+  test('nothing that somebody brings, or throws away', async () => {
+    const uid = await put(me, 'hello', 'Junk', 0, ['$Junk']);
+    const junk = await me.box('Junk');
+    await me.imap.store(junk, [uid], 'add', { bits: 16, keywords: [] });
+    await me.imap.expunge(junk, [uid]);
+    expect(await waiting(me)).toEqual([]);
+  });
+});
+
+describe('what is learned', () => {
+  alone();
+
+  test('is counted by word, and a change of mind leaves nothing behind', async () => {
+    const [one, two] = [await put(me, 'cheap pills'), await put(me, 'lunch on monday')];
+    await move(me, [two], 'INBOX', 'Archive');
+    await learnAll();
+    const before = memory();
+    expect(before.accounts).toMatchObject([{ junk: 0, good: 1, good_lessons: 1 }]);
+
+    const [there = 0] = await move(me, [one], 'INBOX', 'Junk');
+    await learnAll();
+    expect(memory().accounts).toMatchObject([{ junk: 1, good: 1, junk_lessons: 1, good_lessons: 1 }]);
+    expect(memory().words.length).toBeGreaterThan(before.words.length);
+
+    await move(me, [there], 'Junk', 'Archive');
+    await learnAll();
+    const turned = memory();
+    expect(turned.accounts).toMatchObject([{ junk: 0, good: 2, junk_lessons: 0, good_lessons: 2 }]);
+    expect(turned.words.every(({ junk }) => junk === 0)).toBe(true);
+    expect(turned.learned).toMatchObject([{ says: 'good' }, { says: 'good' }]);
+  });
+
+  test('is learned once, however often it is taken up', async () => {
+    await move(me, [await put(me, 'cheap pills')], 'INBOX', 'Junk');
+    const next = await box.store.read(nextLessons, { after: 0, limit: 1 });
+    const email = next?.lessons[0]?.email ?? 0;
+    const lesson = { account: me.account, email, says: 'junk', words: [1, 2, 3] } as const;
+    expect(await Promise.all([box.store.write(learn, lesson), box.store.write(learn, lesson)])).toEqual([
+      'learned',
+      'stale',
+    ]);
+    expect(memory().accounts).toMatchObject([{ junk: 1, junk_lessons: 1 }]);
+    // The same was said again: by a keyword now.
+    await box.store.write(say, { account: me.account, emails: [email], says: 'junk' });
+    expect(await box.store.write(learn, lesson)).toBe('known');
+    expect(memory().accounts).toMatchObject([{ junk: 1, junk_lessons: 1 }]);
+  });
+
+  test('waits in its row while nothing can be learned, over a restart', async () => {
+    await move(me, [await put(me, 'cheap pills')], 'INBOX', 'Junk');
+    await box.reopen();
+    expect(await waiting(me)).toEqual(['junk']);
+    await learnAll();
+    expect(memory().accounts).toMatchObject([{ junk: 1 }]);
+    expect(await waiting(me)).toEqual([]);
+  });
+
+  test('is read mail that lay in the inbox for a week, once somebody has begun to teach', async () => {
+    await put(me, 'was kept');
+    await put(me, 'was not read', 'INBOX', 0);
+    box.clock.now += 8 * DAY_MS;
+    await put(me, 'is new');
+    expect(await box.store.write(noteKept, undefined)).toBe(false);
+    await move(me, [await put(me, 'was junk')], 'INBOX', 'Junk');
+    await learnAll();
+    while (await box.store.write(noteKept, undefined));
+    expect(await waiting(me)).toEqual(['kept']);
+    await learnAll();
+    expect(memory().accounts).toMatchObject([{ junk: 1, good: 0.5 }]);
+    while (await box.store.write(noteKept, undefined));
+    expect(await waiting(me)).toEqual([]);
+  });
+
+  test('is what was said last, when the job comes to it', async () => {
+    const [there = 0] = await move(me, [await put(me, 'hello')], 'INBOX', 'Junk');
+    const early = await box.store.read(nextLessons, { after: 0, limit: 1 });
+    await move(me, [there], 'Junk', 'INBOX');
+    const email = early?.lessons[0]?.email ?? 0;
+    expect(await box.store.write(learn, { account: me.account, email, says: 'junk', words: [1] })).toBe('stale');
+    await learnAll();
+    expect(memory().accounts).toMatchObject([{ junk: 0, good: 1 }]);
+  });
+
+  test('is nobody else’s', async () => {
+    const other = await person('other');
+    await put(other, 'cheap pills');
+    await move(me, [await put(me, 'cheap pills')], 'INBOX', 'Junk');
+    await learnAll();
+    const words = memory().words.map(({ hash }) => Number(hash));
+    expect((await box.store.read(knownWords, { account: me.account, words })).words).toHaveLength(words.length);
+    expect(await box.store.read(knownWords, { account: other.account, words })).toEqual({
+      junk: 0,
+      good: 0,
+      words: [],
+    });
+  });
+
+  test('one that cannot be read keeps back none behind it', async () => {
+    const uids = [await put(me, 'one'), await put(me, 'two')];
+    await move(me, uids, 'INBOX', 'Junk');
+    let first = true;
+    await using learner = new Learner({
+      store: box.store,
+      log: quiet,
+      wordsOf: (source) => {
+        if (!first) return lessonWords(source);
+        first = false;
+        throw new Error('unreadable');
+      },
+    });
+    await learner.run();
+    expect(memory().accounts).toMatchObject([{ junk: 1 }]);
+    expect(await waiting(me)).toEqual([]);
+  });
+
+  test('a message that is gone teaches nothing', async () => {
+    await box.store.write(say, { account: me.account, emails: [me.account * 2 ** 32 + 99], says: 'junk' });
+    await learnAll();
+    expect(memory().accounts).toEqual([]);
+    expect(await box.store.read(nextLessons, { after: 0, limit: 1 })).toBeUndefined();
+  });
+
+  test('a large message is read from its file', async () => {
+    await move(me, [await put(me, `cheap pills ${'x'.repeat(100_000)}`)], 'INBOX', 'Junk');
+    await learnAll();
+    expect(memory().accounts).toMatchObject([{ junk: 1 }]);
+  });
+
+  test('ten thousand messages moved at once are rows that go, and the memory keeps its bounds', async () => {
+    const uids = await Promise.all(Array.from({ length: 4 }, (_, i) => put(me, `pills ${i}`)));
+    await move(me, uids, 'INBOX', 'Junk');
+    const emails = Array.from({ length: 10_000 }, (_, i) => me.account * 2 ** 32 + 100 + i);
+    await box.store.write(say, { account: me.account, emails, says: 'junk' });
+    // Whoever else has something to learn is not kept waiting behind them.
+    const other = await person('other');
+    await move(other, [await put(other, 'hello')], 'INBOX', 'Junk');
+    const order: number[] = [];
+    await using learner = new Learner({
+      store: box.store,
+      log: quiet,
+      wordsOf: (source) => {
+        order.push(source.parts.length);
+        return lessonWords(source);
+      },
+    });
+    await learner.run();
+    expect(order).toHaveLength(5);
+    expect(memory().accounts).toMatchObject([{ junk: 4 }, { junk: 1 }]);
+    expect(await box.store.read(nextLessons, { after: 0, limit: 1 })).toBeUndefined();
+  });
+});
+
+describe('the memory', () => {
+  alone();
+
+  test('fades: what was learned a thousand messages ago weighs half', async () => {
+    const teach = async (email: number, words: number[]): Promise<void> => {
+      await box.store.write(say, { account: me.account, emails: [email], says: 'junk' });
+      await box.store.write(learn, { account: me.account, email, says: 'junk', words });
+    };
+    await teach(1, [7]);
+    const batch = Array.from({ length: 999 }, (_, i) => teach(2 + i, [8]));
+    await Promise.all(batch);
+    const known = await box.store.read(knownWords, { account: me.account, words: [7, 8] });
+    expect(known).toEqual({
+      junk: 500,
+      good: 0,
+      words: [
+        { junk: 0.5, good: 0 },
+        { junk: 499.5, good: 0 },
+      ],
+    });
+  });
+
+  test('lets the rarest words go when there are too many', async () => {
+    const { account } = me;
+    for (let at = 0; at < MOST_KNOWN; at += 40_000) {
+      const often = at < 80_000 ? 5 : 1;
+      await box.store.write(fill, { account, from: at + 1, count: 40_000, junk: often });
+    }
+    expect(await box.store.write(sweepWords, undefined)).toBe(false);
+    await box.store.write(fill, { account, from: 1_000_000, count: 1_000, junk: 0.2 });
+    while (await box.store.write(sweepWords, undefined));
+    const db = new DatabaseSync(box.store.database, { readOnly: true });
+    const [left] = db.prepare('SELECT count(*) AS n, sum(junk = 5) AS often, sum(junk < 1) AS rare FROM word').all();
+    const [noted] = db.prepare('SELECT words, swept_to, sweeps FROM word_memory').all();
+    db.close();
+    expect(left).toMatchObject({ often: 80_000, rare: 0 });
+    expect(left?.['n']).toBeLessThanOrEqual(150_000);
+    expect(noted).toEqual({ words: left?.['n'], swept_to: 0, sweeps: 0 });
+  }, 60_000);
+
+  test('is looked up word by word', () => {
+    const db = new DatabaseSync(box.store.database, { readOnly: true });
+    const plan = (sql: string, ...params: (string | number)[]): string[] =>
+      db
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(...params)
+        .map(({ detail }) => String(detail));
+    expect(plan(KNOWN, '[1]', 1)).toContain('SEARCH w USING PRIMARY KEY (account_id=? AND hash=?)');
+    db.close();
+  });
+
+  test('goes with the account, and nothing of it is left', async () => {
+    await move(me, [await put(me, 'hello')], 'INBOX', 'Junk');
+    await learnAll();
+    await move(me, [await put(me, 'again')], 'INBOX', 'Junk');
+    await box.store.write(dismiss, { tenant: 1, account: me.account });
+    while ((await box.store.write(emptyGoneAccount, { account: me.account })).more);
+    expect(memory()).toEqual({ words: [], accounts: [], learned: [] });
+    expect(await box.store.read(nextLessons, { after: 0, limit: 1 })).toBeUndefined();
+  });
+
+  test('names no word of any mail', async () => {
+    await move(me, [await put(me, 'a-very-private-word')], 'INBOX', 'Junk');
+    await learnAll();
+    expect(memory().words.length).toBeGreaterThan(5);
+    const sql = readFileSync(new URL('../../mail/store/migrations/0021-words.sql', import.meta.url), 'utf8');
+    expect(sql).toMatch(/CREATE TABLE word \(\s+account_id INTEGER NOT NULL,\s+hash INTEGER NOT NULL/);
+    expect(JSON.stringify(memory())).not.toContain('private');
+  });
+});

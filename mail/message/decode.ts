@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { base64Value } from './base64-value.ts';
+import { Base64Runs } from './base64-runs.ts';
 import { decodeUtf7 } from './utf7.ts';
 
 /** Undoes a Content-Transfer-Encoding. What is not understood comes back as it is; nothing throws. RFC 2045 6. */
@@ -21,26 +21,8 @@ export function decodeBase64(buffer: Buffer): Buffer {
   const text = buffer.toString('latin1');
   const padding = text.indexOf('=');
   // Buffer stops at padding.
-  return padding < 0 || !/[^=\s]/.test(text.slice(padding)) ? Buffer.from(text, 'base64') : decodeRuns(buffer);
-}
-
-/** Letter by letter: there may be a million runs. */
-function decodeRuns(text: Buffer): Buffer {
-  const out = Buffer.allocUnsafe(text.length);
-  let length = 0;
-  let held = 0;
-  let bits = 0;
-  for (const char of text) {
-    if (char === 61) bits = 0;
-    const value = char === 45 ? 62 : char === 95 ? 63 : base64Value(char);
-    if (value < 0) continue;
-    held = ((held << 6) | value) & 0x3fff;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    out[length++] = held >>> bits;
-  }
-  return out.subarray(0, length);
+  if (padding < 0 || !/[^=\s]/.test(text.slice(padding))) return Buffer.from(text, 'base64');
+  return new Base64Runs().push(buffer);
 }
 
 /** Quoted-printable with soft line ends, blanks before line ends dropped, broken escapes kept as they stand. */

@@ -5,6 +5,7 @@ import type { Envelope, Refusal } from '../../mail/receiver/needs.ts';
 import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import { ownsAddress } from '../../mail/store/account.ts';
 import { addAlias, changeAlias, MOST_ALIASES, removeAlias } from '../../mail/store/alias.ts';
+import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { dismissAccount } from '../../mail/store/account-removal.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { alignIdentities, identitiesOf } from '../../mail/store/identity.ts';
@@ -73,6 +74,16 @@ describe('which address is meant', () => {
     expect(await accountsOf('anything.at-all')).toEqual([bert]);
     expect(await accountsOf('postmaster')).toEqual([bert]);
     expect(await accountsOf('anna')).toEqual([anna]);
+  });
+
+  test('a rewritten sender that shows its MAC is no business of the catch-all, one that does not is', async () => {
+    await alias('*', { accounts: [bert] });
+    const key = Buffer.alloc(32, 3);
+    const sender = rewriteSender(theAddress('ann@remote.example'), 'box.test', key, box.clock.now);
+    if (sender === undefined) throw new Error('not rewritten');
+    expect(await intake.route(sender, undefined)).toMatchObject({ kind: 'return' });
+    const forged = { ...sender, local: sender.local.replace('ann', 'eve') };
+    expect(await intake.route(forged, undefined)).toMatchObject({ kind: 'here', accounts: [bert] });
   });
 
   test('signs that SQL and patterns know are letters here', async () => {

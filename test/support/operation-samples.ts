@@ -155,6 +155,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_usage: none,
   get_appliance_status: none,
   get_tls_status: none,
+  list_tls_results: () => ({ domain: 'remote.example', day: '2026-01-01' }),
   search_docs: () => ({ query: 'mailbox' }),
   list_organizations: none,
   freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
@@ -191,6 +192,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
   sentId: (of) => of.sentId,
+  inReplyTo: (of) => of.sentId,
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
@@ -206,7 +208,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
 /** Arguments that name nothing of an organization, as far as the operation that is named here goes. */
 const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
   // A new name: another organization's claim of it neither blocks nor captures.
-  domain: ['add_email_domain', 'steer_queue'],
+  domain: ['add_email_domain', 'steer_queue', 'list_tls_results'],
   // One that is not in sight steers nothing.
   messageId: ['steer_queue'],
   // Anybody's.
@@ -265,9 +267,9 @@ export const TEXTS: ReadonlySet<string> = new Set(
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
-   guardDuplicates from to cc bcc replyTo subject text html template headers attachments inReplyTo listUnsubscribe tags
-   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version
-   maxMessages note direction kind pattern`.split(/\s+/),
+    guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
+    metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
+    maxMessages note direction kind pattern`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

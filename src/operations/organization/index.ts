@@ -1,5 +1,6 @@
 import { applianceStatus } from '../box/status.ts';
 import { tlsStatus } from '../box/tls.ts';
+import { listTlsResults } from '../box/tls-results.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
@@ -33,6 +34,7 @@ export const ORGANIZATION: readonly Operation[] = [
   listAuditEvents,
   applianceStatus,
   tlsStatus,
+  listTlsResults,
   listOrganizations,
   freeze,
   unfreeze,

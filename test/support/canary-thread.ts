@@ -54,4 +54,3 @@ const asks = [lineAsker(ports.smtp, 'NOOP\r\n'), lineAsker(ports.imap, 'a NOOP\r
 for (const ask of asks) await ask();
 parentPort?.postMessage('ready');
 parentPort?.postMessage(await Promise.all(asks.map(watch)));
-process.exit();

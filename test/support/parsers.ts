@@ -30,6 +30,8 @@ import { parseClientFinal, parseClientFirst } from '../../mail/login/scram.ts';
 import { parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
 import { unanswerable } from '../../mail/message/answerable.ts';
 import { parseAuthors } from '../../mail/message/authors.ts';
+import { Base64Runs } from '../../mail/message/base64-runs.ts';
+import { replyReferences } from '../../mail/message/reply-references.ts';
 import { BareEndings } from '../../mail/message/bare-endings.ts';
 import { bodyOf } from '../../mail/message/body-of.ts';
 import { parseDate, zonedDate } from '../../mail/message/date.ts';
@@ -200,6 +202,10 @@ const MESSAGE: Parser[] = [
   { name: 'writtenIds', parse: writtenIds },
   { name: 'ownId', parse: ownId },
   { name: 'threadRefs', parse: (text) => threadRefs('a', text, text) },
+  {
+    name: 'replyReferences',
+    parse: (text) => replyReferences({ messageId: '<a@b>', inReplyTo: text, references: text }),
+  },
   { name: 'baseSubject', parse: baseSubject },
   { name: 'casemap', parse: casemap },
   { name: 'previewText', parse: previewText },
@@ -223,6 +229,7 @@ const MESSAGE: Parser[] = [
   { name: 'decodeUtf7', parse: decodeUtf7 },
   { name: 'decodeTransfer quoted-printable', parse: (text) => decodeTransfer(octets(text), 'quoted-printable') },
   { name: 'decodeTransfer base64', parse: (text) => decodeTransfer(octets(text), 'base64') },
+  { name: 'Base64Runs', parse: (text) => new Base64Runs().push(octets(text)) },
   { name: 'decodeStream quoted-printable', parse: (text) => drained(decodeStream(once(text), 'quoted-printable')) },
   { name: 'decodeStream base64', parse: (text) => drained(decodeStream(once(text), 'base64')) },
   ...['', 'utf-8', 'utf-7', 'iso-2022-jp', 'gb18030', 'windows-1252'].map((charset) => ({

@@ -6,6 +6,7 @@ import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
 import { QUEUE } from './queue/index.ts';
+import { READING } from './reading/index.ts';
 import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
@@ -19,6 +20,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...DOMAINS,
   ...MAILBOXES,
   ...ALIASES,
+  ...READING,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

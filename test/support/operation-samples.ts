@@ -16,8 +16,9 @@ const fresh = (): string => `n${++last}`;
 const none = (): Args => ({});
 const domain = ({ domainId }: Things): Args => ({ domainId });
 const mailbox = ({ mailboxId }: Things): Args => ({ mailboxId });
+const inMailbox = ({ mailboxId }: Things): Args => ({ mailbox: mailboxId });
 const service = ({ serviceId }: Things): Args => ({ serviceId });
-/** The first message of its mailbox, if there were one. */
+/** The first message of its mailbox. */
 const messageOf = ({ mailboxId }: Things): string => `msg_${(Number(mailboxId.slice(4)) % 1_000_000) * 2 ** 32 + 1}`;
 /** The message that waits. */
 const traceOf = ({ domain: name }: Things): string => `trace-${name.replace(/\.test$/, '')}-due`;
@@ -70,6 +71,11 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   list_aliases: mailbox,
   update_alias: ({ aliasId, mailboxId }) => ({ aliasId, mailboxIds: [mailboxId], note: fresh() }),
   remove_alias: ({ aliasId }) => ({ aliasId }),
+  list_messages: inMailbox,
+  search_messages: (of) => ({ ...inMailbox(of), query: 'subject:main' }),
+  get_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
+  get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
+  resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
   remove_sender_rule: ({ ruleId }) => ({ ruleId }),
@@ -181,6 +187,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   allowedDomains: (of) => [of.domain],
   mailboxId: (of) => of.mailboxId,
   mailboxIds: (of) => [of.mailboxId],
+  mailbox: (of) => of.mailboxId,
   address: (of) => of.address,
   serviceId: (of) => of.serviceId,
   attachServiceId: (of) => of.serviceId,
@@ -271,7 +278,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
     guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
-    maxMessages note direction kind pattern dmarc keepRejects sender`.split(/\s+/),
+    maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
+    offset includeQuoted order sinceMessageId handle`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -12,6 +12,7 @@ import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { authenticate } from '../../src/tokens/authenticate.ts';
 import { freely, outgoing } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
+import { putMail } from './put-mail.ts';
 import { type TestWorld, testWorld } from './world.ts';
 
 /** What one project of an organization holds, under the names by which operations take it. */
@@ -195,6 +196,9 @@ async function makeThings(
   await call('set_email_inbound_webhook', { mailboxId, url: `https://hooks.example.net/${word}` });
   const forward = { sourceAddress: address, destinationAddress: `boss@${word}.example` };
   const route = { host: '198.41.0.4', use: 'failover', username: word, password: `${word}-smarthost-password` };
+  const account = rowId('mailbox', mailboxId) ?? 0;
+  const mail = `From: x@${word}.example\nMessage-ID: <1@${word}.example>\nSubject: ${word}\n\nhttps://${word}.example/\n`;
+  await putMail(world.store, { account, receivedAt: world.clock() }, mail);
   await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };

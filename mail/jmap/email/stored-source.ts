@@ -4,7 +4,7 @@ import type { JmapDesk } from '../method.ts';
 import type { MessageSource } from './message-source.ts';
 
 /** A message of the store. What was not looked up of it is empty. */
-export function storedSource(desk: JmapDesk, row: EmailRow): MessageSource {
+export function storedSource(desk: Pick<JmapDesk, 'store'>, row: EmailRow): MessageSource {
   const length = row.size - row.trace.length;
   return {
     trace: row.trace,

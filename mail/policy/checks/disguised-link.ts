@@ -19,7 +19,8 @@ export function disguisedLink(sample: Sample): readonly Finding[] {
 
 const NAME = /^(?:https?:\/\/)?((?:[\p{L}\p{N}_-]{1,63}\.){1,10}\p{L}{2,24})(?=[/?#:\s]|$)/iu;
 
-function disguise({ url, text }: SampleLink): { shows: string; leads: string } | undefined {
+/** The host that a link shows and the other one that it leads to; undefined: it shows none, or its own. */
+export function disguise({ url, text }: SampleLink): { shows: string; leads: string } | undefined {
   const shown = NAME.exec(text.slice(0, 300))?.[1];
   const leads = hostOf(url);
   if (shown === undefined || leads === '' || FILE.test(shown)) return undefined;

@@ -17,7 +17,7 @@ export function oddLinks({ links }: Sample): readonly Finding[] {
     const finding = oddity(url);
     if (finding !== undefined && !kinds.has(finding.rule)) kinds.set(finding.rule, finding);
   }
-  const short = hostsOf(links, 200).find((host) => SHORTENERS.has(registrable(host)));
+  const short = hostsOf(links, 200).find(isShortener);
   if (short !== undefined) {
     kinds.set('short-link', {
       rule: 'short-link',
@@ -28,7 +28,11 @@ export function oddLinks({ links }: Sample): readonly Finding[] {
   return [...kinds.values()];
 }
 
-function oddity(url: string): Finding | undefined {
+/** Hides where its links lead. */
+export const isShortener = (host: string): boolean => SHORTENERS.has(registrable(host));
+
+/** What is odd about a link whoever wrote it, as a finding. */
+export function oddity(url: string): Finding | undefined {
   if (/^data:text\/html|^data:[^,]{0,100}svg/i.test(url))
     return { rule: 'data-link', score: 2, why: 'A link holds the page that it leads to', flag: 'phishing' };
   if (/^(?:javascript|vbscript):/i.test(url))

@@ -52,7 +52,7 @@ test.each(textArguments().map((one): [string, TextArgument] => [`${one.operation
 test('none of them became the name of a file', async () => {
   const { a, dataDir } = tenants;
   const known =
-    /^(?:(?:mailstead|lock)\.db(?:-wal|-shm|-journal)?|blobs(?:\/[0-9a-f]{2})?|services(?:\/svc_\d+\.env)?)$/;
+    /^(?:(?:mailstead|mailstead-text|lock)\.db(?:-wal|-shm|-journal)?|blobs(?:\/[0-9a-f]{2})?|services(?:\/svc_\d+\.env)?)$/;
   const names = await readdir(dataDir, { recursive: true });
   expect(names.filter((name) => !known.test(name))).toEqual([]);
   const added = (await readdir(dirname(dataDir))).filter((name) => !beside.includes(name));

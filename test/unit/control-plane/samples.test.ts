@@ -17,9 +17,6 @@ const rank = (one: Operation): number => LAST.indexOf(one.name) + (one.hints.des
 /** Operations that a good call does not end with success here. */
 const REFUSED: Readonly<Record<string, string>> = {
   apply_managed_dns: 'conflict',
-  // Nothing has arrived in the mailboxes of the fixture, and they have no webhook.
-  test_inbound_webhook: 'conflict',
-  replay_webhook_delivery: 'not_found',
   ...Object.fromEntries(EVERYTHING.filter((one) => one.operatorOnly === true).map((one) => [one.name, 'out_of_scope'])),
 };
 

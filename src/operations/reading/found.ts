@@ -1,0 +1,81 @@
+import { emailResults } from '../../../mail/jmap/query/email-results.ts';
+import type { Filter } from '../../../mail/jmap/query/filter.ts';
+import { runQuery } from '../../../mail/jmap/query/run-query.ts';
+import { type Box, summaries } from '../../reading/summary.ts';
+import type { MsgSummary } from '../../reading/shown.ts';
+import type { Call } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+import { answered } from './which.ts';
+
+/** Messages of one moment that a page may have to step over when the one that it goes on behind is gone. */
+const SAME_MOMENT = 200;
+const ACCOUNT_SPAN = 2 ** 32;
+
+/** A place in a list by time, newest first. */
+interface Place {
+  /** ms UTC. */
+  at: number;
+  email: number;
+}
+
+/** A page of the messages that a filter lets through, newest first; `nextCursor` is a place and not a count. */
+export async function pageOfMessages(
+  call: Call,
+  box: Box,
+  filter: Filter,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): Promise<{ messages: MsgSummary[]; nextCursor: string | null }> {
+  const after = cursor === undefined ? undefined : placeOf(box.id, cursor);
+  const ids = await idsBehind(call, box.id, filter, after, limit + 1);
+  const messages = await summaries(call.store, box, ids);
+  const behind = messages.filter((one) => after === undefined || isBehind(one, after));
+  const shown = behind.slice(0, limit);
+  const last = shown.at(-1);
+  return { messages: shown, nextCursor: behind.length > limit && last !== undefined ? cursorOf(last) : null };
+}
+
+async function idsBehind(
+  { store }: Call,
+  account: number,
+  filter: Filter,
+  after: Place | undefined,
+  limit: number,
+): Promise<number[]> {
+  const ask = async (anchor: number | null, most: number): Promise<number[] | undefined> => {
+    const found = await answered(
+      runQuery({ store }, emailResults, {
+        account,
+        blobs: store.files.directory,
+        filter: after === undefined ? filter : { op: 'and', of: [filter, { test: 'before', at: after.at + 1 }] },
+        order: [{ by: 'receivedAt', ascending: false }],
+        collapseThreads: false,
+        anchor,
+        position: 0,
+        anchorOffset: anchor === null ? 0 : 1,
+        limit: most,
+        calculateTotal: false,
+      }),
+    );
+    return found.kind === 'found' ? found.ids : undefined;
+  };
+  if (after === undefined) return (await ask(null, limit)) ?? [];
+  return (await ask(after.email, limit)) ?? (await ask(null, limit + SAME_MOMENT)) ?? [];
+}
+
+function isBehind({ receivedAt, id }: MsgSummary, { at, email }: Place): boolean {
+  const time = Date.parse(receivedAt);
+  return time < at || (time === at && Number.parseInt(id.slice(1), 36) < email % ACCOUNT_SPAN);
+}
+
+function cursorOf({ receivedAt, id }: MsgSummary): string {
+  return `${Date.parse(receivedAt).toString(36)}-${id.slice(1)}`;
+}
+
+function placeOf(account: number, cursor: string): Place {
+  const [at = '', email = ''] = cursor.split('-');
+  const place = { at: Number.parseInt(at, 36), email: account * ACCOUNT_SPAN + Number.parseInt(email, 36) };
+  if (Number.isSafeInteger(place.at) && Number.isSafeInteger(place.email)) return place;
+  return refuse('invalid_arguments', 'The cursor is not one that this list gave as nextCursor.', {
+    issues: [{ path: 'cursor', message: 'unknown' }],
+  });
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { blobId } from '../../../mail/jmap/ids.ts';
+import { headerForm } from '../../../mail/message/header-forms.ts';
+import { firstField, readFields } from '../../../mail/message/header.ts';
+import { LIMITS } from '../../../mail/message/limits.ts';
+import { bodyLists } from '../../../mail/jmap/email/body-lists.ts';
+import { bodyTree } from '../../../mail/jmap/email/body-part.ts';
+import type { Part } from '../../../mail/message/parts.ts';
+import type { EmailRow } from '../../../mail/store/email-rows.ts';
+import { harmlessLine } from '../../reading/summary.ts';
+import type { Call } from '../operation.ts';
+
+/** Facts of an attachment; its name is the sender's and stands in `untrusted.filenames` at the same place. */
+export const Attachment = z.object({
+  id: z.string(),
+  contentType: z.string(),
+  sizeBytes: z.number(),
+  inline: z.boolean(),
+});
+
+export const ShownLink = z.object({
+  handle: z.string(),
+  host: z.string(),
+  registrableDomain: z.string(),
+  flags: z.array(z.string()),
+});
+
+const MOST_ATTACHMENTS = 50;
+
+/** The parts of a message that are attached to it. */
+export function attachmentParts({ structure }: EmailRow): Part[] {
+  const { attachments } = bodyLists(bodyTree(structure ?? { bodyStructure: '', parts: '[]' }));
+  return attachments.slice(0, MOST_ATTACHMENTS).map(({ part }) => part);
+}
+
+export function shownAttachment(email: number, part: Part): z.output<typeof Attachment> {
+  const type = `${part.type}/${part.subtype}`;
+  return {
+    id: blobId({ kind: 'part', email, path: part.path }),
+    contentType: /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,100}$/.test(type) ? type : 'application/octet-stream',
+    sizeBytes: part.decodedLength,
+    inline: part.disposition === 'inline',
+  };
+}
+
+/** The header of a message as it came, one character an octet. */
+export async function headerOf({ store }: Call, { blob, listing }: EmailRow): Promise<string> {
+  return (await store.blob(blob, 0, Math.min(listing?.headerLength ?? 0, LIMITS.header))).toString('latin1');
+}
+
+/** Fields that say what a message belongs to, as the sender wrote them. */
+const SELECTED = ['message-id', 'in-reply-to', 'date', 'list-id', 'auto-submitted'] as const;
+
+export function selectedHeaders(header: string): Record<string, string> {
+  const fields = readFields(header, LIMITS.fields);
+  return Object.fromEntries(
+    SELECTED.flatMap((name) => {
+      const value = firstField(fields, name);
+      return value === undefined ? [] : [[name, harmlessLine(decoded(value), 300)]];
+    }),
+  );
+}
+
+/** All fields, one a line. */
+export function headerLines(header: string): string {
+  return readFields(header, LIMITS.fields)
+    .map(({ name, value }) => `${name}: ${decoded(value)}`)
+    .join('\n');
+}
+
+function decoded(value: string): string {
+  const text = headerForm('Text', value);
+  return typeof text === 'string' ? text : '';
+}
+
+/** Whom the sender wants to have the answer. */
+export function replyToOf(header: string): { address: string }[] {
+  const value = firstField(readFields(header, LIMITS.fields), 'reply-to');
+  const list = value === undefined ? [] : headerForm('Addresses', value);
+  return (Array.isArray(list) ? list : []).flatMap((one) =>
+    typeof one === 'object' && 'email' in one && /^[^\s"<>()]{1,64}@[\w.-]{1,253}$/.test(one.email)
+      ? [{ address: one.email.toLowerCase() }]
+      : [],
+  );
+}

@@ -1,0 +1,106 @@
+import type { BodyPart } from '../../mail/jmap/email/body-part.ts';
+import { bodyTree } from '../../mail/jmap/email/body-part.ts';
+import { bodyLists } from '../../mail/jmap/email/body-lists.ts';
+import { bodyValues, type EmailBodyValue } from '../../mail/jmap/email/body-value.ts';
+import { ReadBudget } from '../../mail/jmap/email/read-budget.ts';
+import { storedSource } from '../../mail/jmap/email/stored-source.ts';
+import { countLetters } from '../../mail/policy/letters.ts';
+import type { EmailRow } from '../../mail/store/email-rows.ts';
+import type { MailStore } from '../../mail/store/store.ts';
+import { visibleText } from '../untrusted/invisible.ts';
+import { NOTHING_REMOVED, type Removed } from '../untrusted/untrusted.ts';
+import { htmlReading, type Style } from './html-reading.ts';
+import { LinkBook } from './link-book.ts';
+import { plainReading } from './plain-reading.ts';
+import { withoutQuotes } from './quoted-text.ts';
+
+/** Octets of one text of a message that are read. */
+const MOST_TEXT = 512 * 1024;
+/** Letters that styles hide, from which on nobody but a person reads a message, and which share of all they are then. */
+const MUCH_HIDDEN = 2000;
+const MUCH_SHARE = 0.5;
+/** The flags of England, Scotland and Wales have six each. */
+const MUCH_TAGGED = 60;
+
+export interface MessageText {
+  /** New text, and what it quotes. */
+  own: string;
+  quoted: string;
+  removed: Removed;
+  links: LinkBook;
+  /** There is more than is read here. */
+  cut: boolean;
+  /** It holds far more than a person sees of it. */
+  divergent: boolean;
+}
+
+/**
+ * What a person who opens a message reads: of HTML and plain text the HTML, as programs show it. The row has its listing
+ * and its structure.
+ */
+export async function messageText(store: MailStore, row: EmailRow, style: Style = 'text'): Promise<MessageText> {
+  const source = storedSource({ store }, row);
+  const { htmlBody, textBody } = bodyLists(bodyTree(source));
+  const parts = new Set([...htmlBody, ...textBody].filter(({ part }) => part.type === 'text'));
+  const values = await bodyValues(source, parts, MOST_TEXT, new ReadBudget());
+  const links = new LinkBook();
+  const reading = (list: readonly BodyPart[]): Reading => joined(list, values, style, links);
+  const html = reading(htmlBody);
+  const shown = html.text === '' ? added(html, reading(textBody.filter((part) => !htmlBody.includes(part)))) : html;
+  const { own, quoted } = withoutQuotes(shown.text);
+  return {
+    own,
+    quoted,
+    removed: shown.removed,
+    links,
+    cut: Object.values(values).some(({ isTruncated }) => isTruncated),
+    divergent: isDivergent(shown),
+  };
+}
+
+interface Reading {
+  text: string;
+  removed: Removed;
+}
+
+function joined(
+  list: readonly BodyPart[],
+  values: Readonly<Record<string, EmailBodyValue>>,
+  style: Style,
+  links: LinkBook,
+): Reading {
+  const readings = list.flatMap(({ part, type }) => {
+    const value = values[part.path]?.value;
+    if (value === undefined) return [];
+    if (type !== 'text/html') return [plainText(value, links)];
+    // Handles are those of the plain form, whichever is shown.
+    const plain = htmlReading(value, 'text', links);
+    return [style === 'text' ? plain : htmlReading(value, style, links)];
+  });
+  const text = readings.map((one) => one.text).filter((one) => one !== '');
+  return { text: text.join('\n\n'), removed: sum(readings.map(({ removed }) => removed)) };
+}
+
+function plainText(value: string, links: LinkBook): Reading {
+  const { text, zeroWidth, tagChars } = visibleText(value);
+  const { text: safe, images } = plainReading(text, links);
+  return { text: safe.trim(), removed: { ...NOTHING_REMOVED, zeroWidth, tagChars, images } };
+}
+
+const added = (one: Reading, other: Reading): Reading => ({
+  text: other.text,
+  removed: sum([one.removed, other.removed]),
+});
+
+function sum(all: readonly Removed[]): Removed {
+  const total = { ...NOTHING_REMOVED };
+  const names = Object.keys(total) as (keyof Removed)[];
+  for (const one of all) for (const name of names) total[name] += one[name];
+  return total;
+}
+
+function isDivergent({ text, removed }: Reading): boolean {
+  if (removed.tagChars >= MUCH_TAGGED) return true;
+  const share = removed.hiddenChars / Math.max(1, removed.hiddenChars + countLetters(text));
+  return removed.hiddenChars >= MUCH_HIDDEN && share >= MUCH_SHARE;
+}

@@ -1,0 +1,138 @@
+import { jmapId } from '../../mail/jmap/ids.ts';
+import { headerForm } from '../../mail/message/header-forms.ts';
+import type { HeaderAddress } from '../../mail/message/header-addresses.ts';
+import { namedAddresses } from '../../mail/message/named-address.ts';
+import { type Part, unpackParts } from '../../mail/message/parts.ts';
+import { readEnvelope, type StoredEnvelope } from '../../mail/message/stored-envelope.ts';
+import { type EmailRow, emailRows } from '../../mail/store/email-rows.ts';
+import { FLAGGED, SEEN } from '../../mail/store/flags.ts';
+import { type Judged, judgedOf } from '../../mail/store/judged.ts';
+import type { MailStore } from '../../mail/store/store.ts';
+import { publicId } from '../ids.ts';
+import { visibleLine } from '../untrusted/invisible.ts';
+import type { Source } from '../untrusted/untrusted.ts';
+import { LinkBook } from './link-book.ts';
+import { plainReading } from './plain-reading.ts';
+import type { MsgSummary } from './shown.ts';
+
+const MOST_SUBJECT = 300;
+const MOST_SNIPPET = 200;
+const MOST_NAME = 100;
+const MOST_ADDRESSES = 20;
+const MOST_FILES = 20;
+/** A slot of these is a property of its own. */
+const SYSTEM_BITS = 31;
+
+/** A mailbox whose mail is shown. */
+export interface Box {
+  id: number;
+  address: string;
+}
+
+/** A message with what is known of it. */
+export interface Known {
+  row: EmailRow;
+  envelope: StoredEnvelope;
+  judged: Judged | undefined;
+  labels: string[];
+}
+
+/** Messages of a mailbox by their rows, in the order asked; those that are not shown are left out. At most 500. */
+export async function knownMessages(
+  store: MailStore,
+  { id: account }: Box,
+  ids: readonly number[],
+  structure = false,
+): Promise<Known[] | undefined> {
+  const found = await store.read(emailRows, { account, ids, listing: true, structure });
+  if (found === undefined) return undefined;
+  const judged = await store.read(judgedOf, { emails: ids });
+  const rows = new Map(found.rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => {
+    const row = rows.get(id);
+    if (row === undefined) return [];
+    const envelope = readEnvelope(row.listing?.envelope ?? '()');
+    return [{ row, envelope, judged: judged.get(id), labels: labelsOf(row, found.slots) }];
+  });
+}
+
+function labelsOf(row: EmailRow, slots: ReadonlyMap<number, string>): string[] {
+  const slotted = [...slots].filter(([slot]) => (row.flags & ~SYSTEM_BITS & (1 << slot)) !== 0).map(([, name]) => name);
+  return [...new Set([...slotted, ...row.keywords])];
+}
+
+/** Lines of a list. */
+export async function summaries(store: MailStore, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
+  const known = (await knownMessages(store, box, ids)) ?? [];
+  const files = await filesOf(
+    store,
+    box,
+    known.filter(({ row }) => row.hasAttachment).map(({ row }) => row.id),
+  );
+  return known.map((one) => summaryOf(box, one, files.get(one.row.id) ?? []));
+}
+
+async function filesOf(store: MailStore, box: Box, ids: readonly number[]): Promise<Map<number, readonly Part[]>> {
+  if (ids.length === 0) return new Map();
+  const found = await store.read(emailRows, { account: box.id, ids, listing: true, structure: true });
+  return new Map(found?.rows.map((row) => [row.id, unpackParts(row.structure?.parts ?? '[]')]));
+}
+
+export function summaryOf(box: Box, known: Known, parts: readonly Part[]): MsgSummary {
+  const { row, envelope, judged, labels } = known;
+  return {
+    id: jmapId('email', row.id),
+    threadId: jmapId('thread', row.threadId),
+    mailboxId: publicId('mailbox', box.id),
+    from: addressesOf(envelope.from)[0] ?? null,
+    to: addressesOf(envelope.to),
+    cc: addressesOf(envelope.cc),
+    receivedAt: new Date(row.receivedAt).toISOString(),
+    direction: judged === undefined && fromOf(known) === box.address ? 'out' : 'in',
+    unread: (row.flags & SEEN) === 0,
+    starred: (row.flags & FLAGGED) !== 0,
+    labels,
+    hasAttachments: row.hasAttachment,
+    sizeBytes: row.size,
+    trust: judged === undefined ? null : { ...judged.trust, flags: [...judged.trust.flags] },
+    untrusted: {
+      subject: subjectOf(envelope),
+      snippet: harmlessLine(row.listing?.preview ?? '', MOST_SNIPPET),
+      fromName: harmlessLine(namedAddresses(envelope.from ?? [])[0]?.name ?? '', MOST_NAME),
+      filenames: parts
+        .filter(({ filename }) => filename !== '')
+        .slice(0, MOST_FILES)
+        .map(({ filename }) => harmlessLine(filename, MOST_NAME)),
+    },
+  };
+}
+
+/** One line of a sender's without anything that leads somewhere. */
+export function harmlessLine(text: string, most: number): string {
+  return visibleLine(plainReading(visibleLine(text, 2 * most), new LinkBook(false)).text, most);
+}
+
+export function subjectOf({ subject }: StoredEnvelope): string {
+  const text = subject === undefined ? null : headerForm('Text', subject);
+  return harmlessLine(typeof text === 'string' ? text : '', MOST_SUBJECT);
+}
+
+/** Who wrote a message, as far as this box knows. */
+export function sourceOf(known: Known): Source {
+  const { row, judged } = known;
+  const auth = judged === undefined ? 'own' : judged.trust.auth.dmarc;
+  return { messageId: jmapId('email', row.id), from: fromOf(known) ?? null, auth };
+}
+
+function fromOf({ envelope }: Known): string | undefined {
+  return addressesOf(envelope.from)[0]?.address;
+}
+
+/** Addresses that are nothing but addresses: they stand outside of what is marked as the sender's. */
+export function addressesOf(list: readonly HeaderAddress[] | undefined): { address: string }[] {
+  return namedAddresses(list ?? [])
+    .map(({ email }) => email.toLowerCase())
+    .filter((address) => /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}@[\p{L}\p{N}.-]{1,253}$/u.test(address))
+    .slice(0, MOST_ADDRESSES)
+    .map((address) => ({ address }));
+}

@@ -1,0 +1,57 @@
+import { jmapId } from '../../mail/jmap/ids.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import type { Trust } from '../../mail/policy/trust.ts';
+import { messageRows } from '../../mail/store/content.ts';
+import { command } from '../../mail/store/engine/types.ts';
+import { appendMessage } from '../../mail/store/entry-commands.ts';
+import { keepJudged } from '../../mail/store/judged.ts';
+import { findMailbox } from '../../mail/store/mailbox.ts';
+import type { MailStore } from '../../mail/store/store.ts';
+
+export const TRUST: Trust = {
+  auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass' },
+  alignedFrom: true,
+  knownSender: false,
+  verdict: 'clear',
+  flags: [],
+  externalSender: true,
+};
+
+/** Says of a message that is there what the judge found out. */
+export const judgeMail = command('test-judge-mail', async (tx, { email, trust }: { email: number; trust: Trust }) => {
+  await keepJudged(tx, email, { trust, verdict: { outcome: 'inbox', score: 0, findings: [] }, senders: [] });
+});
+
+interface Put {
+  account: number;
+  folder?: string;
+  /** ms UTC. */
+  receivedAt: number;
+  bits?: number;
+  keywords?: readonly string[];
+  trust?: Partial<Trust>;
+}
+
+/** Puts a message into a folder, as one that came from outside where `trust` is given; answers its JMAP id. Lines may end in LF. */
+export async function putMail(store: MailStore, put: Put, text: string): Promise<string> {
+  const { account, folder = 'INBOX', receivedAt, bits = 0, keywords = [], trust } = put;
+  const octets = Buffer.from(text.replace(/\r?\n/g, '\r\n'));
+  const mailbox = (await store.read(findMailbox, { account, name: folder }))?.id ?? 0;
+  const writer = store.files.create();
+  await writer.write(octets);
+  const blob = await writer.finish();
+  const result = await store.write(appendMessage, {
+    account,
+    mailbox,
+    flags: { bits, keywords },
+    receivedAt,
+    file: 'file' in blob ? blob : null,
+    data: 'data' in blob ? blob.data : null,
+    index: indexMessage(octets),
+  });
+  if (result.kind !== 'appended') throw new Error(result.kind);
+  const [row] = await store.read(messageRows, { account, mailbox, uids: [result.uid], structure: false });
+  const email = row?.emailId ?? 0;
+  if (trust !== undefined) await store.write(judgeMail, { email, trust: { ...TRUST, ...trust } });
+  return jmapId('email', email);
+}

@@ -75,6 +75,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   search_messages: (of) => ({ ...inMailbox(of), query: 'subject:main' }),
   get_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
+  get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
@@ -279,7 +280,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
     guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
-    offset includeQuoted order sinceMessageId handle`.split(/\s+/),
+    offset includeQuoted order sinceMessageId handle
+    attachmentId mode`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -197,7 +197,7 @@ async function makeThings(
   const forward = { sourceAddress: address, destinationAddress: `boss@${word}.example` };
   const route = { host: '198.41.0.4', use: 'failover', username: word, password: `${word}-smarthost-password` };
   const account = rowId('mailbox', mailboxId) ?? 0;
-  const mail = `From: x@${word}.example\nMessage-ID: <1@${word}.example>\nSubject: ${word}\n\nhttps://${word}.example/\n`;
+  const mail = `From: x@${word}.example\nMessage-ID: <1@${word}.example>\nSubject: ${word}\n${withFile(word)}`;
   await putMail(world.store, { account, receivedAt: world.clock() }, mail);
   await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
@@ -224,6 +224,10 @@ async function makeThings(
     tokenId: await get('create_agent_token', tokenArgs, 'token'),
   };
 }
+
+/** A text with a link, and a file. */
+const withFile = (word: string): string =>
+  `Content-Type: multipart/mixed; boundary=b\n\n--b\n\nhttps://${word}.example/\n--b\nContent-Disposition: attachment; filename=${word}.txt\n\n${word}\n--b--\n`;
 
 /** Two messages that wait for their time. */
 async function tomorrow(

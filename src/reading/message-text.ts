@@ -16,6 +16,7 @@ import { withoutQuotes } from './quoted-text.ts';
 
 /** Octets of one text of a message that are read. */
 const MOST_TEXT = 512 * 1024;
+const MOST_CALENDARS = 5;
 /** Letters that styles hide, from which on nobody but a person reads a message, and which share of all they are then. */
 const MUCH_HIDDEN = 2000;
 const MUCH_SHARE = 0.5;
@@ -56,6 +57,15 @@ export async function messageText(store: MailStore, row: EmailRow, style: Style 
     cut: Object.values(values).some(({ isTruncated }) => isTruncated),
     divergent: isDivergent(shown),
   };
+}
+
+/** The texts of the calendar parts of a message. */
+export async function calendarTexts(store: MailStore, row: EmailRow): Promise<string[]> {
+  const source = storedSource({ store }, row);
+  const { attachments } = bodyLists(bodyTree(source));
+  const calendars = attachments.filter(({ type }) => type === 'text/calendar').slice(0, MOST_CALENDARS);
+  const values = await bodyValues(source, calendars, MOST_TEXT, new ReadBudget());
+  return Object.values(values).map(({ value }) => value.replace(/\n[ \t]/g, ''));
 }
 
 interface Reading {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { factsIn } from '../../../src/reading/facts.ts';
 import { htmlReading } from '../../../src/reading/html-reading.ts';
 import { LinkBook } from '../../../src/reading/link-book.ts';
 import { plainReading } from '../../../src/reading/plain-reading.ts';
@@ -137,6 +138,17 @@ describe('quotes', () => {
   ])('%j', (text, own) => {
     expect(withoutQuotes(text).own).toBe(own);
   });
+});
+
+test.each([
+  ['Total: $12.99, 1 299 CHF, 5 EUR', 'amounts', [12.99, 1299, 5]],
+  ['on 31.01.2026, January 31st, 2026, 2026-02-30 or 01/02/2026', 'dates', ['2026-01-31']],
+  ['Bestellnummer: 4711-08 and order of the day', 'orderIds', ['4711-08']],
+  ['\u0412\u0430\u0448 \u043a\u043e\u0434: 1234', 'codes', ['1234']],
+  ['Your verification code is: G7K2QX. The year 2026 is long', 'codes', ['G7K2QX']],
+] as const)('facts of %j', (text, name, expected) => {
+  const found = factsIn(text, [])[name];
+  expect(found.map((one) => (typeof one === 'object' && 'value' in one ? one.value : one))).toEqual(expected);
 });
 
 test('every line of a fenced text begins with the nonce, also one that looks like the end of it', () => {

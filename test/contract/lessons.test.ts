@@ -351,8 +351,8 @@ describe('the memory', () => {
       junk: 500,
       good: 0,
       words: [
-        { junk: 0.5, good: 0 },
-        { junk: 499.5, good: 0 },
+        { hash: 7, junk: 0.5, good: 0 },
+        { hash: 8, junk: 499.5, good: 0 },
       ],
     });
   });

@@ -140,9 +140,10 @@ function settle(values: Values, terminal: boolean): Settings {
     localPassword: values.LOCAL_PASSWORD,
     keyFile: values.KEY_FILE === undefined ? join(dataDir, 'secret.key') : resolve(values.KEY_FILE),
     maxMessageBytes: needed(values.MAX_MESSAGE_BYTES),
-    spamChecks: needed(values.SPAM_CHECKS) === 'on',
     dnsLists: { addresses: needed(values.DNSBL), hosts: needed(values.URIBL) },
     greylist: live && needed(values.GREYLIST) === 'on',
+    spamChecks: needed(values.SPAM_CHECKS) === 'on',
+    trustedSealers: values.TRUSTED_SEALERS ?? [],
     logLevel: needed(values.LOG_LEVEL),
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };

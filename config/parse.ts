@@ -60,6 +60,16 @@ export const hostName: Parse<string> = (value) => {
   return full ? good(name) : bad('a full host name such as mail.example.com');
 };
 
+/** Domains, separated by commas. */
+export const domains: Parse<readonly string[]> = (value) => {
+  const names = value
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+  const all = names.every((name) => HOST_NAME.test(name) && name.includes('.'));
+  return all ? good(names) : bad('domains such as "lists.example.org,example.com"');
+};
+
 export const baseUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';

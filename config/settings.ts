@@ -58,10 +58,11 @@ export const SETTINGS = {
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
   KEY_FILE: define({ parse: parse.text }),
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
-  SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
   DNSBL: define({ parse: parse.dnsLists, local: 'off', live: 'bl.spamcop.net,psbl.surriel.com' }),
   URIBL: define({ parse: parse.dnsLists, local: 'off' }),
   GREYLIST: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
+  SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
+  TRUSTED_SEALERS: define({ parse: parse.domains }),
   RSPAMD_URL: define({ parse: parse.text, notYet: true }),
   CLAMAV: define({ parse: parse.text, notYet: true }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
@@ -128,12 +129,14 @@ export interface Settings {
   readonly localPassword: string | undefined;
   readonly keyFile: string;
   readonly maxMessageBytes: number;
-  /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
-  readonly spamChecks: boolean;
   /** Asked about addresses that bring mail, and about domains that mail names. */
   readonly dnsLists: { readonly addresses: readonly parse.DnsList[]; readonly hosts: readonly parse.DnsList[] };
   /** Strangers are told to come again. In live mode. */
   readonly greylist: boolean;
+  /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
+  readonly spamChecks: boolean;
+  /** Domains whose ARC seal is believed: what passed DMARC there has passed it here. */
+  readonly trustedSealers: readonly string[];
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

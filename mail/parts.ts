@@ -29,6 +29,8 @@ import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from '.
 import { mailMigrations } from './store/migrations.ts';
 import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
+import { forgetGreylist, passGreylist } from './store/greylist.ts';
+import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
 import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
@@ -77,9 +79,11 @@ export function mailParts(): ThreadParts {
       finishAttempts,
       forgetDeparted,
       forgetExpunged,
+      forgetGreylist,
       forgetHistory,
       forgetNotices,
       forgetRejects,
+      forgetSenders,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -93,6 +97,7 @@ export function mailParts(): ThreadParts {
       keepVacation,
       learn,
       noteKept,
+      passGreylist,
       placeEmail,
       plantMailbox,
       putOff,
@@ -124,12 +129,14 @@ export function mailParts(): ThreadParts {
       sweepWords,
       tellOfEmail,
       trimNotices,
+      trimSenders,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
     queries: [
       countThreads,
+      crowdedSenders,
       emailChanges,
       emailResultChanges,
       emailResults,

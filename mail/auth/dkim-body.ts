@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 
 const TAB = 9;
 const LF = 10;
@@ -6,6 +6,14 @@ const CR = 13;
 const SPACE = 32;
 /** What one octet can add at most: a CR, a line end, a blank, itself. */
 const ROOM = 8;
+const LINE_END = Buffer.from('\r\n');
+
+/** What takes the canonical octets in. */
+export interface Digest {
+  update(octets: Uint8Array): unknown;
+  digest(): Buffer;
+}
+
 /** Shared by all: nothing of one body stays in it from one call to the next. */
 const OUT = Buffer.allocUnsafe(16 * 1024);
 
@@ -14,7 +22,7 @@ const OUT = Buffer.allocUnsafe(16 * 1024);
  * of signatures. Memory does not grow with the body.
  */
 export class BodyHasher {
-  readonly #hash: Hash = createHash('sha256');
+  readonly #hash: Digest;
   /** Octets waiting in `OUT`; none between two calls. */
   #used = 0;
   /** White space seen and not yet written: it counts only when something follows on its line. */
@@ -24,6 +32,10 @@ export class BodyHasher {
   /** Line ends not yet written: those at the very end do not count, however many they are. */
   #lineEnds = 0;
   #empty = true;
+
+  constructor(hash: Digest = createHash('sha256')) {
+    this.#hash = hash;
+  }
 
   update(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length;) {
@@ -39,7 +51,7 @@ export class BodyHasher {
     if (this.#cr) this.#plain(CR);
     this.#flush();
     // RFC 6376 3.4.4: an empty body stays empty, any other ends in exactly one CRLF.
-    if (!this.#empty) this.#hash.update('\r\n');
+    if (!this.#empty) this.#hash.update(LINE_END);
     return this.#hash.digest();
   }
 

@@ -1,4 +1,5 @@
 import { readFields } from '../message/header.ts';
+import { readResults } from './results-reader.ts';
 
 /** A header that is longer goes on as it is: nobody reads results in it. */
 const MOST_HEADER = 1024 * 1024;
@@ -35,17 +36,31 @@ export async function* withoutResultsOf(authserv: string, message: AsyncIterable
 /** A header block without what claims to be this server's own word: its results, and its verdict. */
 export function cleaned(header: Buffer, authserv: string): Buffer {
   const text = header.toString('latin1');
+  const own = plain(authserv);
   const isForged = ({ name, value }: { name: string; value: string }): boolean =>
-    name === VERDICT || (name === FIELD && serverOf(value) === serverOf(authserv));
+    name === VERDICT || (name === FIELD && names(value, own));
   const fields = readFields(text);
   if (!fields.some(isForged)) return header;
   const rest = fields.filter((field) => !isForged(field)).map(({ start, end }) => text.slice(start, end));
   return Buffer.from(rest.join(''), 'latin1');
 }
 
-/** The authserv-id, past comments and quotes: whoever forges one writes it as it is not expected. */
+/** Whether results claim to be of this server; those that nobody can read are suspected where they hold its name. */
+function names(value: string, own: string): boolean {
+  const server = serverOf(value);
+  return server === '' ? value.toLowerCase().includes(own) : server === own;
+}
+
+/** The authserv-id, past comments, folds, quotes and a version; '' where there is none. */
 function serverOf(value: string): string {
-  const bare = value.replace(/[\r\n]/g, '').replace(/\([^()]*\)/g, ' ');
-  const [, quoted, word] = /^\s*(?:"([^"]*)"|([^\s;]+))/.exec(bare) ?? [];
-  return (quoted ?? word ?? '').toLowerCase();
+  return plain(readResults(value)?.authserv ?? '');
+}
+
+/** As a reader might take it that drops what is no letter of a name, and all behind it. */
+function plain(authserv: string): string {
+  const [name = ''] = authserv
+    .toLowerCase()
+    .replace(/[\x00-\x20\x7f]/g, '')
+    .split(/[^a-z0-9._\x80-\xff-]/, 1);
+  return name.endsWith('.') ? name.slice(0, -1) : name;
 }

@@ -172,7 +172,7 @@ export async function deliverTo(
   const { folder = 'inbox', keywords = [] } = filing ?? {};
   const place = folder === 'rejects' ? await refusedPlace(tx, account, stamp) : await placeOf(tx, account, folder);
   if (place === undefined) return undefined;
-  const own = (filing?.trace ?? '') + trace;
+  const own = trace + (filing?.trace ?? '');
   const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
   const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
   const placed = await addEntry(tx, place.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);

@@ -9,7 +9,7 @@ export interface Staying {
 /**
  * Whether a message of which this is known may leave by a forward of `domain`. What its author's domain wants refused is
  * not sent on; and what claims to come from the forwarding organization itself and cannot show it would get from us, by
- * our signature and our envelope sender, the proof that it lacks (RFC 7489 3.1).
+ * our signature and our envelope sender, the proof that it lacks (RFC 9989 4.4).
  */
 export function mayLeave({ dmarc }: Authentication, domain: string): Staying | undefined {
   switch (dmarc.result) {

@@ -5,8 +5,10 @@ import { forgetDeparted, KEEP_DEPARTED_MS } from '../store/departed.ts';
 import { forgetNotices, KEEP_NOTICES_MS, listenersOff, trimNotices } from '../store/notice.ts';
 import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission.ts';
 import { forgetUploads } from '../store/jmap-upload.ts';
+import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetSpent } from '../store/budget.ts';
+import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
 import { noteKept } from '../store/lesson.ts';
@@ -56,6 +58,8 @@ export class Housekeeping implements AsyncDisposable {
     this.#chores = [
       forgetRejects,
       forgetSpent,
+      forgetGreylist,
+      forgetSenders,
       forgetStsPolicies,
       forgetTlsResults,
       forgetVacationAnswers,
@@ -76,6 +80,7 @@ export class Housekeeping implements AsyncDisposable {
     await this.#indexJournal();
     await this.#forget();
     await this.#forgetNotices();
+    await this.#trimSenders();
     if (this.#sweptAt === undefined || Date.now() - this.#sweptAt >= SWEEP_EVERY_MS) await this.#sweep();
   }
 
@@ -156,6 +161,13 @@ export class Housekeeping implements AsyncDisposable {
     while (!this.#closing && (await this.#store.writeSlice(forgetNotices, { before })));
     for (const listener of await this.#store.read(listenersOff, undefined)) {
       while (!this.#closing && (await this.#store.writeSlice(trimNotices, { listener, keep: MOST_NOTICES })));
+    }
+  }
+
+  async #trimSenders(): Promise<void> {
+    const most = MOST_SENDERS;
+    for (const account of await this.#store.scan(crowdedSenders, { most })) {
+      while (!this.#closing && (await this.#store.writeSlice(trimSenders, { account, most })));
     }
   }
 

@@ -1,10 +1,16 @@
 import { authenticate } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
+import { decideDmarc } from '../auth/dmarc-decision.ts';
+import type { KnownPolicies } from '../auth/known-policies.ts';
 import type { Resolver } from '../dns/lookup.ts';
-import type { AuthorDecision } from '../policy/verdict.ts';
+import { MAIL_POLICY } from '../policy/mail-policy.ts';
+import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
+import type { Sample } from '../policy/sample.ts';
+import { sampleOf } from '../policy/sample-of.ts';
 import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
+import { openMessage } from './message-reader.ts';
 import { octetsOf } from './octets.ts';
 
 export interface JudgeOptions {
@@ -12,6 +18,10 @@ export interface JudgeOptions {
   resolver: Resolver | null;
   /** Our own name. */
   hostname: string;
+  /** What author domains are known to ask for. */
+  policies: KnownPolicies;
+  /** Domains whose ARC seal is believed. */
+  trustedSealers: readonly string[];
   /** Reads what is remembered of accounts. */
   read<I, O>(what: Query<I, O>, input: I): Promise<O>;
 }
@@ -23,37 +33,43 @@ export function createJudge(options: JudgeOptions): Judge {
 
 async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
   const authentication = await authenticated(options, mail);
-  const author = decisionOn(authentication);
+  const { trustedSealers } = options;
+  const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, trustedSealers });
   if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
+  const sample = await sampled(mail, authentication);
+  const here = { hostname: options.hostname, now: mail.now };
+  const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
   const accounts: AccountJudgement[] = [];
   for (const account of mail.accounts) {
-    const own = await ownJudgement(options, account);
+    const own = await ownJudgement(options, sample, account);
     if (own !== undefined) accounts.push(own);
   }
-  return { authentication, author, findings: [], accounts };
+  return { authentication, author, findings, accounts };
 }
 
-async function authenticated({ resolver, hostname }: JudgeOptions, mail: Arriving): Promise<Authentication> {
-  if (resolver === null) return NOBODY_ASKED;
-  const { octets, peer, sender } = mail;
-  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver, hostname });
+async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
+  using message = openMessage(mail.octets);
+  const { headerLength, parts, peer, sender } = mail;
+  const arrival = { peer: { ...peer, name: authentication.iprev.name }, sender };
+  return sampleOf({ read: message.read, headerLength, parts }, arrival, authentication);
 }
 
-const NOBODY_ASKED: Authentication = {
-  spf: { result: 'none', domain: '' },
-  dkim: [],
-  dmarc: { result: 'none', policy: 'none', domain: '', organization: '' },
-  arc: 'none',
-};
-
-function decisionOn({ dmarc }: Authentication): AuthorDecision {
-  if (dmarc.result === 'permerror') return { kind: 'refuse', why: 'It does not have exactly one author' };
-  if (dmarc.result !== 'fail' || dmarc.policy === 'none') return { kind: 'pass', why: '' };
-  const why = `It fails the DMARC policy of ${dmarc.domain}`;
-  return { kind: dmarc.policy === 'reject' ? 'refuse' : 'junk', why };
+function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Promise<Authentication> {
+  const { octets, peer, sender, now } = mail;
+  return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver, policies, now });
 }
 
-async function ownJudgement(options: JudgeOptions, account: number): Promise<AccountJudgement | undefined> {
+async function ownJudgement(
+  options: JudgeOptions,
+  sample: Sample,
+  account: number,
+): Promise<AccountJudgement | undefined> {
   const facts = await options.read(recipientFacts, { account });
-  return facts && { account, policy: facts.policy, findings: [], known: false };
+  if (facts === undefined) return undefined;
+  const { policy } = facts;
+  const author = decideDmarc(sample.authentication, {
+    handling: policy.dmarc,
+    trustedSealers: options.trustedSealers,
+  });
+  return { account, policy, author, findings: checkFamiliar(sample, facts), known: false };
 }

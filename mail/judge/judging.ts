@@ -1,4 +1,5 @@
 import type { Authentication } from '../auth/authentication.ts';
+import type { DmarcDecision } from '../auth/dmarc-decision.ts';
 import type { Finding } from '../policy/finding.ts';
 import type { MailPolicy } from '../policy/mail-policy.ts';
 import type { Case } from '../policy/verdict.ts';
@@ -7,6 +8,9 @@ import type { Case } from '../policy/verdict.ts';
 export interface Arriving {
   /** The octets, or the path of the file that has them. */
   octets: Uint8Array | string;
+  /** Of its index: where its body begins, and its part table, packed. */
+  headerLength: number;
+  parts: string;
   peer: { ip: string; helo: string };
   /** Envelope sender, '' for the null reverse-path. */
   sender: string;
@@ -21,8 +25,8 @@ export interface Arriving {
 /** What was found out about a message. */
 export interface Judgement {
   authentication: Authentication;
-  /** Whoever gets it. */
-  author: Case['author'];
+  /** For who has no say in it. */
+  author: DmarcDecision;
   findings: readonly Finding[];
   /** In the order in which they were asked about; accounts that are gone are missing. */
   accounts: readonly AccountJudgement[];
@@ -32,6 +36,7 @@ export interface Judgement {
 export interface AccountJudgement {
   account: number;
   policy: MailPolicy;
+  author: DmarcDecision;
   findings: readonly Finding[];
   rule?: NonNullable<Case['rule']>;
   /** The account knows the author, who has proved to be it. */

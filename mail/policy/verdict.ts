@@ -1,21 +1,14 @@
+import type { DmarcDecision } from '../auth/dmarc-decision.ts';
 import { type Finding, JUNK_FROM } from './finding.ts';
-import type { MailPolicy } from './mail-policy.ts';
 
 /** More than everything else together. */
 const LISTED = 100;
 
-/** What a failed DMARC policy would lead to, before the tenant has its say; `later` when only the DNS could tell. */
-export interface AuthorDecision {
-  kind: 'pass' | 'mark' | 'junk' | 'refuse' | 'later';
-  /** A sentence without its full stop; '' for `pass`. */
-  why: string;
-}
-
 /** One message for one account, as it stands before the decision. */
 export interface Case {
-  author: AuthorDecision;
+  /** What DMARC and the tenant's word on it come to. */
+  author: DmarcDecision;
   findings: readonly Finding[];
-  policy: MailPolicy;
   /** What the lists of the account and of its tenant say of who wrote it. */
   rule?: { kind: 'allow' | 'block'; why: string };
 }
@@ -23,26 +16,27 @@ export interface Case {
 /** `because`: for who sends it, a sentence without its full stop and without a link. */
 export type Decision =
   | { kind: 'inbox' | 'junk'; score: number; findings: readonly Finding[] }
-  | { kind: 'refuse' | 'later'; because: string; score: number; findings: readonly Finding[] };
+  | {
+      kind: 'refuse' | 'later';
+      because: string;
+      /** What the peer is answered, where it is not that of a policy. RFC 3463. */
+      status?: string | undefined;
+      score: number;
+      findings: readonly Finding[];
+    };
 
 /** Where a message goes. What a person said by a list comes first, then the author's domain, then everything else. */
-export function decide({ author, findings, policy, rule }: Case): Decision {
-  const wished = withPolicy(author, policy);
-  const all = [...findings, ...saidBy(rule), ...doubted(wished)];
+export function decide({ author, findings, rule }: Case): Decision {
+  const all = [...findings, ...saidBy(rule), ...doubted(author)];
   const score = Math.round(all.reduce((sum, one) => sum + one.score, 0) * 10) / 10;
   const known = { score, findings: all };
   if (rule?.kind === 'block') return { kind: 'refuse', because: rule.why, ...known };
   if (rule?.kind === 'allow') return { kind: 'inbox', ...known };
-  if (wished.kind === 'later' || wished.kind === 'refuse') return { kind: wished.kind, because: wished.why, ...known };
+  if (author.kind === 'later' || author.kind === 'refuse')
+    return { kind: author.kind, because: author.why, status: author.status, ...known };
   const fraud = findings.find(({ refuse }) => refuse === true);
   if (fraud !== undefined) return { kind: 'refuse', because: fraud.why, ...known };
   return { kind: score >= JUNK_FROM ? 'junk' : 'inbox', ...known };
-}
-
-function withPolicy(author: AuthorDecision, { dmarc }: MailPolicy): AuthorDecision {
-  if (author.kind !== 'refuse' && author.kind !== 'junk') return author;
-  if (dmarc === 'follow') return author;
-  return { ...author, kind: dmarc };
 }
 
 function saidBy(rule: Case['rule']): Finding[] {
@@ -50,7 +44,7 @@ function saidBy(rule: Case['rule']): Finding[] {
   return [{ rule: `${rule.kind}-list`, score: rule.kind === 'allow' ? -LISTED : LISTED, why: rule.why }];
 }
 
-function doubted({ kind, why }: AuthorDecision): Finding[] {
+function doubted({ kind, why }: DmarcDecision): Finding[] {
   if (kind !== 'mark' && kind !== 'junk') return [];
   return [{ rule: 'author', score: kind === 'junk' ? JUNK_FROM : 0, why, flag: 'unproven-author' }];
 }

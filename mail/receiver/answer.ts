@@ -48,7 +48,7 @@ export function reading(body: Body): Answer {
 }
 
 /** Goes on with a value now when it is there, and later when it is promised: most answers need no turn of the loop. */
-export function after<A, B>(value: A | Promise<A>, go: (value: A) => B): B | Promise<B> {
+export function after<A, B>(value: A | Promise<A>, go: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(go) : go(value);
 }
 

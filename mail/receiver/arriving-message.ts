@@ -47,7 +47,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   async #take(blob: CrossingBlob, index: MessageIndex): Promise<Refused | undefined> {
     const { judging, hostname } = this.intake.options;
     if (judging?.checks !== true) return this.#deliver(blob, index, undefined);
-    const judgement = await this.#judged(blob, judging);
+    const judgement = await this.#judged(blob, index, judging);
     if (judgement === undefined) return UNJUDGED;
     const how = { authserv: hostname, refuses: judging.network };
     const ruled = ruling(judgement, this.envelope.recipients, how);
@@ -60,7 +60,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     const { store } = this.intake.options;
     const incoming = await this.#reports(blob, index);
     for (let plans = 0; plans < MOST_PLANS; plans++) {
-      const plan = await this.#provenPlan(blob, ruled);
+      const plan = await this.#provenPlan(blob, index, ruled);
       if ('code' in plan) return plan;
       const deliveries = plan.deliveries.map((one) => ({ ...one, quiet: incoming.unasked, ...filed(one, ruled) }));
       const done = await store.write(deliver, this.#accepted({ ...plan, deliveries }, incoming.reports, blob, index));
@@ -120,13 +120,13 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
    * answer is bad, a mailbox at the forward keeps the mail, and only the forward of this one message is missing: to
    * answer "later" would make a mailbox depend on the name servers of everybody who writes to it.
    */
-  async #provenPlan(blob: CrossingBlob, ruled: Ruling | undefined): Promise<Planned | Refusal> {
+  async #provenPlan(blob: CrossingBlob, index: MessageIndex, ruled: Ruling | undefined): Promise<Planned | Refusal> {
     const { hostname: authserv } = this.intake.options;
     const plan = await this.plan({}, ruled?.staying);
     if ('code' in plan) return plan;
     const claimed = await this.#claimed(plan);
     const goesOn = plan.onward.some(({ source }) => source !== undefined);
-    const authentication = goesOn || claimed.length > 0 ? await this.#knownAuthor(blob) : undefined;
+    const authentication = goesOn || claimed.length > 0 ? await this.#knownAuthor(blob, index) : undefined;
     const refusal = unproven(claimed, authentication?.dmarc);
     if (refusal !== undefined) return refusal;
     return goesOn && authentication !== undefined
@@ -143,14 +143,18 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   }
 
   /** Undefined where nobody is asked. */
-  async #knownAuthor(blob: CrossingBlob): Promise<Authentication | undefined> {
+  async #knownAuthor(blob: CrossingBlob, index: MessageIndex): Promise<Authentication | undefined> {
     const { judging } = this.intake.options;
     if (judging === null || !judging.network) return undefined;
-    return (await this.#judged(blob, judging))?.authentication ?? UNKNOWN;
+    return (await this.#judged(blob, index, judging))?.authentication ?? UNKNOWN;
   }
 
   /** Undefined when nothing can be said at the moment; asked at most once. */
-  async #judged({ data, file }: CrossingBlob, { judge, checks }: Judging): Promise<Judgement | undefined> {
+  async #judged(
+    { data, file }: CrossingBlob,
+    { headerLength, parts }: MessageIndex,
+    { judge, checks }: Judging,
+  ): Promise<Judgement | undefined> {
     if (this.#judgement !== undefined) return this.#judgement;
     const { store, log, clock } = this.intake.options;
     const { sender, peer, id, recipients } = this.envelope;
@@ -158,6 +162,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     try {
       this.#judgement = await judge.judge({
         octets: file === null ? (data ?? new Uint8Array()) : store.files.path(file.file),
+        headerLength,
+        parts,
         peer: { ip: peer.ip, helo: peer.helo },
         sender: sender === undefined ? '' : formatAddress(sender),
         accounts: [...new Set(accounts)],

@@ -5,6 +5,7 @@ import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
 import type { MailStore } from '../store/store.ts';
+import type { Greylist } from './greylist.ts';
 import type { ReportPace } from './report-pace.ts';
 
 export interface StoreIntakeOptions {
@@ -23,6 +24,8 @@ export interface StoreIntakeOptions {
   reportKey: KeyObject;
   /** Finds out about mail from outside; null: nobody is asked, and all of it is taken. */
   judging: Judging | null;
+  /** Left out: strangers need not come again. */
+  greylist?: Greylist;
   log: Log;
   meter: Meter;
   /** Something was queued: the relay may look. */

@@ -77,6 +77,13 @@ export interface MessageSink {
 export interface Intake {
   /** `login` is set on the submission door. */
   route(to: Address, login: Login | undefined): Route | Promise<Route>;
+  /** "Later" for a stranger who has to come again first; left out where nobody has to. */
+  postpone?(contact: {
+    ip: string;
+    sender: Address | undefined;
+    to: Address;
+    route: Route;
+  }): Promise<Refusal | undefined>;
   /** Whether this login may use this envelope sender; undefined sender is the null reverse-path. */
   maySend(login: Login, sender: Address | undefined): Sending | Promise<Sending>;
   /** A refusal now, before any byte, when the disk is nearly full or the store cannot write. */

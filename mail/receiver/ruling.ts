@@ -1,6 +1,5 @@
 import { filingOf, type Filing } from '../delivery/filing.ts';
 import type { AccountJudgement, Judgement } from '../judge/judging.ts';
-import { MAIL_POLICY } from '../policy/mail-policy.ts';
 import { decide, type Decision } from '../policy/verdict.ts';
 import type { Recipient, Refusal } from './needs.ts';
 import { refuse } from './refusal.ts';
@@ -32,9 +31,8 @@ export function ruling(
   const known = new Map(judgement.accounts.map((one) => [one.account, one]));
   const decision = (one: AccountJudgement | undefined): Decision =>
     decide({
-      author,
+      author: one?.author ?? author,
       findings: [...findings, ...(one?.findings ?? [])],
-      policy: one?.policy ?? MAIL_POLICY,
       ...(one?.rule && { rule: one.rule }),
     });
   const named = recipients.flatMap(({ route: { kind, ...where } }): Named[] => {
@@ -71,13 +69,13 @@ interface Named {
 function refusalOf(named: readonly Named[]): Refusal | undefined {
   const later = named.find(({ decision }) => decision.kind === 'later');
   if (later !== undefined && 'because' in later.decision) {
-    return refuse(451, '4.7.1', `${later.decision.because}; try again later`);
+    return refuse(451, later.decision.status ?? '4.7.1', `${sentence(later.decision.because)}; try again later`);
   }
   const [first] = named;
   if (first === undefined || !named.every(isRefused)) return undefined;
   const { decision } = first;
-  const because = 'because' in decision ? decision.because : 'It looks like junk, and the address only passes mail on';
-  return refuse(550, '5.7.1', because);
+  if (!('because' in decision)) return refuse(550, '5.7.1', 'It looks like junk, and the address only passes mail on');
+  return refuse(550, decision.status ?? '5.7.1', sentence(decision.because));
 }
 
 function isRefused({ account, decision: { kind } }: Named): boolean {
@@ -90,4 +88,8 @@ function isKept({ findings }: Decision, one: AccountJudgement | undefined): bool
     ({ rule, refuse: fraud, flag }) =>
       rule === 'block-list' || (fraud === true && (NEVER_KEPT.includes(rule) || flag === 'malware')),
   );
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

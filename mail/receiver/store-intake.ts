@@ -6,6 +6,7 @@ import type { Address } from '../message/address.ts';
 import { ownsAddress } from '../store/account.ts';
 import { MOST_REPORTS } from '../store/departed.ts';
 import { ArrivingMessage } from './arriving-message.ts';
+import type { Contact } from './greylist.ts';
 import type { IntakeDesk, StoreIntakeOptions } from './intake-desk.ts';
 import type { Envelope, Intake, MessageSink, Refusal, Route } from './needs.ts';
 import { ReportPace } from './report-pace.ts';
@@ -39,6 +40,10 @@ export class StoreIntake implements Intake, IntakeDesk {
     const { forwardKey, clock } = this.options;
     const original = looksRewritten(to.local) ? originalSender(to, forwardKey, clock()) : undefined;
     return original === undefined ? { kind: 'unknown' } : { kind: 'return', to: original };
+  }
+
+  async postpone(contact: Contact): Promise<Refusal | undefined> {
+    return this.options.greylist?.look(contact);
   }
 
   async maySend(login: Login, sender: Address | undefined): Promise<'own' | 'paused' | 'foreign'> {

@@ -85,6 +85,7 @@ async function removeRest(tx: Write, account: number): Promise<boolean> {
 }
 
 const REST = [
+  'DELETE FROM sender WHERE (account_id, key) IN (SELECT account_id, key FROM sender WHERE account_id = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM word WHERE (account_id, hash) IN (SELECT account_id, hash FROM word WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM lesson WHERE (account_id, email_id) IN (SELECT account_id, email_id FROM lesson WHERE account_id = ? LIMIT ?)`,

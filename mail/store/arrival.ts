@@ -1,4 +1,5 @@
 import { unpackParts, type Part } from '../message/parts.ts';
+import type { Trust } from '../policy/trust.ts';
 import { query } from './engine/types.ts';
 
 export interface StoredMessage {
@@ -7,14 +8,24 @@ export interface StoredMessage {
   length: number;
   receivedAt: number;
   parts: Part[];
+  /** What this box found out about it; null of what did not come from outside. */
+  trust: Trust | null;
 }
 
 /** Where the octets of a message are, and its parts. */
 export const storedMessage = query(
   'stored-message',
   async (rx, input: { account: number; email: number }): Promise<StoredMessage | undefined> => {
-    const row = await rx.get<{ blob_id: number; size: number; trace: string; received_at: number; parts: string }>(
-      `SELECT e.blob_id, e.size, e.trace, e.received_at, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
+    const row = await rx.get<{
+      blob_id: number;
+      size: number;
+      trace: string;
+      received_at: number;
+      parts: string;
+      trust: string | null;
+    }>(
+      `SELECT e.blob_id, e.size, e.trace, e.received_at, m.parts, j.trust FROM email e
+         JOIN email_meta m ON m.email_id = e.id LEFT JOIN judged j ON j.email_id = e.id
        WHERE e.id = ? AND e.account_id = ?`,
       input.email,
       input.account,
@@ -25,6 +36,7 @@ export const storedMessage = query(
         length: row.size - row.trace.length,
         receivedAt: row.received_at,
         parts: unpackParts(row.parts),
+        trust: row.trust === null ? null : (JSON.parse(row.trust) as Trust),
       }
     );
   },

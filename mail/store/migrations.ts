@@ -22,6 +22,7 @@ const files = [
   '0019-push.sql',
   '0020-trust.sql',
   '0021-words.sql',
+  '0022-senders.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -2,10 +2,17 @@ import type { MailPolicy } from '../policy/mail-policy.ts';
 import { query } from './engine/types.ts';
 import { policyOf } from './mail-policy.ts';
 
+const MOST_DOMAINS = 200;
+const MOST_WRITTEN = 400;
+
 /** What a verdict for one account is made with. */
 export interface RecipientFacts {
   tenant: number;
   policy: MailPolicy;
+  /** Domains of its tenant. */
+  own: readonly string[];
+  /** Domains that it has written to. */
+  written: readonly string[];
 }
 
 /** Undefined for an account that is gone. */
@@ -13,6 +20,22 @@ export const recipientFacts = query(
   'recipient-facts',
   async (rx, input: { account: number }): Promise<RecipientFacts | undefined> => {
     const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
-    return row && { tenant: row.tenant, policy: await policyOf(rx, row.tenant) };
+    if (row === undefined) return undefined;
+    const own = await rx.all<{ name: string }>(
+      'SELECT name FROM domain WHERE tenant = ? AND state = 1 LIMIT ? + 0',
+      row.tenant,
+      MOST_DOMAINS,
+    );
+    const written = await rx.all<{ key: string }>(
+      'SELECT key FROM correspondent WHERE account_id = ? LIMIT ? + 0',
+      input.account,
+      MOST_WRITTEN,
+    );
+    return {
+      tenant: row.tenant,
+      policy: await policyOf(rx, row.tenant),
+      own: own.map(({ name }) => name),
+      written: [...new Set(written.map(({ key }) => key.slice(key.lastIndexOf('@') + 1)))],
+    };
   },
 );

@@ -29,6 +29,14 @@ const ARRIVED: InboundEvent = {
     receivedAt: '2030-01-01T09:00:00.000Z',
     attachments: [ATTACHMENT],
   },
+  trust: {
+    auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass' },
+    alignedFrom: true,
+    knownSender: false,
+    verdict: 'clear',
+    flags: [],
+    externalSender: true,
+  },
 };
 const BOUNCED: OutboundEvent = {
   id: 'whd_1',

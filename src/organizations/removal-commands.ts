@@ -106,6 +106,7 @@ const REST = [
   'DELETE FROM notice WHERE listener_id IN (SELECT id FROM listener WHERE tenant = ?)',
   'DELETE FROM listener WHERE tenant = ?',
   'DELETE FROM forwarder WHERE organization_id = ?',
+  'DELETE FROM mail_policy WHERE tenant = ?',
   'DELETE FROM outbound_route WHERE tenant = ?',
   'DELETE FROM member_mailbox WHERE organization_id = ?',
   'DELETE FROM link WHERE organization_id = ?',

@@ -1,5 +1,6 @@
 import { startImap } from '../../mail/imap/server.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { Greylist } from '../../mail/receiver/greylist.ts';
 import { startReceiver } from '../../mail/receiver/server.ts';
 import { StoreIntake } from '../../mail/receiver/store-intake.ts';
 import { queueDepth } from '../../mail/store/queue.ts';
@@ -27,6 +28,7 @@ export function openReceiver(
     hold,
     forwardKey,
     reportKey,
+    ...(settings.greylist && { greylist: new Greylist(store, clock) }),
     judging,
     log,
     meter: metrics,

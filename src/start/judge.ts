@@ -11,6 +11,8 @@ export interface JudgeSettings {
   hostname: string;
   /** The network may be asked. */
   network: boolean;
+  /** Domains whose ARC seal is believed. */
+  trustedSealers: readonly string[];
 }
 
 /** Who judges mail from outside, in a thread of its own. Without checks in local mode nobody has to. */
@@ -24,6 +26,7 @@ export function openJudge(
     servers,
     hostname: settings.hostname,
     network: !local,
+    trustedSealers: settings.trustedSealers,
   };
   const thread = new URL('../judge-thread.ts', import.meta.url);
   const judge = stack.use(new JudgeClient({ thread, settings: told, log, meter: metrics }));

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { OUTBOUND_TYPES } from './event-types.ts';
 
 const Url24 = z.string().describe('good for 24 hours, without a credential');
+const Passed = z.enum(['pass', 'fail', 'none']);
 const Time = z.string().describe('RFC 3339, UTC');
 
 export const AttachmentElement = z.object({
@@ -15,6 +16,16 @@ export const AttachmentElement = z.object({
   url: Url24,
 });
 export type AttachmentElement = z.output<typeof AttachmentElement>;
+
+/** What the server itself found out about a message; nothing of it is read from the message. */
+export const TrustShown = z.object({
+  auth: z.object({ spf: Passed, dkim: Passed, dmarc: Passed }),
+  alignedFrom: z.boolean().describe('SPF or DKIM vouches for the domain of the author'),
+  knownSender: z.boolean().describe('the mailbox knows this author, who has proved to be it'),
+  verdict: z.enum(['clear', 'suspicious', 'quarantined']),
+  flags: z.array(z.string()),
+  externalSender: z.boolean(),
+});
 
 /** What a webhook of a mailbox is told of a message: what the sender wrote, as plain strings. */
 export const InboundEvent = z.object({
@@ -31,6 +42,7 @@ export const InboundEvent = z.object({
     receivedAt: Time,
     attachments: z.array(AttachmentElement),
   }),
+  trust: TrustShown.nullable().describe('what this server found out about it; null for what it did not judge'),
   truncated: z
     .object({ fields: z.array(z.string()), url: Url24 })
     .optional()

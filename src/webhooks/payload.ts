@@ -24,7 +24,8 @@ export function inboundBody(
     receivedAt: new Date(stored.receivedAt).toISOString(),
     attachments: attachments.map((part) => element(email, part, blob, links)),
   };
-  const event: InboundEvent = { type: 'email.inbound', mailbox, message };
+  const trust = stored.trust && { ...stored.trust, flags: [...stored.trust.flags] };
+  const event: InboundEvent = { type: 'email.inbound', mailbox, message, trust };
   const whole = Buffer.from(JSON.stringify(event));
   return whole.length <= LARGEST ? whole : Buffer.from(JSON.stringify(shortened(event, email, links)));
 }

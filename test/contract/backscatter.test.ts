@@ -160,8 +160,9 @@ describe('a report that goes back to an author elsewhere', () => {
   const authenticated = (dmarc: Partial<Authentication['dmarc']>): Authentication => ({
     spf: { result: 'none', domain: '' },
     dkim: [],
-    dmarc: { result: 'none', policy: 'none', domain: 'box.test', organization: 'box.test', ...dmarc },
+    dmarc: { result: 'none', policy: 'none', domain: 'box.test', organization: 'box.test', aligned: false, ...dmarc },
     arc: 'none',
+    iprev: { result: 'none', name: '', ip: '192.0.2.1' },
   });
   const come = (from: string, by = intake) =>
     arrive(by, { to: path(), body: `From: ${from}\nSubject: Undelivered Mail\n\nsorry\n` });

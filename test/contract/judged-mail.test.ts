@@ -60,14 +60,15 @@ describe('mail that is judged', () => {
   function intake({ general, own }: Told, network = true): ReturnType<typeof testIntake> {
     const judge = (mail: Judged): Promise<Judgement> => {
       asked.push(mail);
+      const author = general?.author ?? ({ kind: 'pass', why: '' } as const);
       const accounts = mail.accounts.map((account) => ({
         account,
         policy: MAIL_POLICY,
+        author,
         findings: [],
         known: false,
         ...own?.(account),
       }));
-      const author = { kind: 'pass', why: '' } as const;
       return Promise.resolve({ authentication: UNKNOWN, author, findings: [], accounts, ...general });
     };
     return testIntake(box, { judging: { judge: { judge }, checks: true, network } });
@@ -82,7 +83,7 @@ describe('mail that is judged', () => {
     const [row] = await rows();
     expect(row).toMatchObject({ account: anna, mailbox: 'INBOX', keywords: null });
     expect(row?.trace).toMatch(
-      /^Authentication-Results: mail\.box\.test;[\s\S]*\r\nX-Mailstead-Verdict: inbox \(0 of 5\)\r\nReturn-Path/,
+      /^Return-Path: <stranger@remote\.example>\r\nDelivered-To: anna@box\.test\r\nAuthentication-Results: mail\.box\.test;[\s\S]*\r\nX-Mailstead-Verdict: inbox \(0 of 5\)\r\n$/,
     );
     expect(row?.octets).not.toContain('dmarc=pass');
     expect(row?.octets).toContain('Subject: hello');

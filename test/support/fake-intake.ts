@@ -30,6 +30,7 @@ export class FakeIntake implements Intake {
   hold: Promise<void> | undefined;
   failure: Error | undefined;
   asynchronous = false;
+  postpone: Required<Intake>['postpone'] = () => Promise.resolve(undefined);
 
   route(to: Address, _login: Login | undefined): Route | Promise<Route> {
     const route = this.#routeOf(to);

@@ -104,8 +104,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
   const log: ForwardWorld['log'] = [];
   const say = (fields: object, text: string): void => void log.push({ fields, text });
   const listening: Log = { ...quiet, warn: say, error: say };
-  const verify = (mail: Arrived): Promise<Authentication> =>
-    authenticate(mail, { resolver, hostname: 'mail.box.test' });
+  const verify = (mail: Arrived): Promise<Authentication> => authenticate(mail, { resolver });
   const intake = new StoreIntake({
     store: box.store,
     hostname: 'mail.box.test',

@@ -81,6 +81,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   add_suppression: () => ({ address: `${fresh()}@gone.example` }),
   remove_suppression: () => ({ address: 'gone@gone.example' }),
   set_email_forwarder: ({ sourceAddress }) => ({ sourceAddress, destinationAddress: `${fresh()}@else.example` }),
+  get_mail_policy: () => ({}),
+  update_mail_policy: () => ({ keepRejects: true }),
   set_forwarding_policy: () => ({ confirmExternal: false }),
   list_email_forwarders: ({ sourceAddress }) => ({ sourceAddress }),
   remove_email_forwarder: ({ forwarderId }) => ({ forwarderId }),

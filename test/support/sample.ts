@@ -7,8 +7,9 @@ import type { Sample } from '../../mail/policy/sample.ts';
 export const nobodyAsked: Authentication = {
   spf: { result: 'none', domain: '' },
   dkim: [],
-  dmarc: { result: 'none', policy: 'none', domain: '', organization: '' },
+  dmarc: { result: 'none', policy: 'none', domain: '', organization: '', aligned: false },
   arc: 'none',
+  iprev: { result: 'none', name: '', ip: '' },
 };
 
 /** A domain vouches for its own mail. */
@@ -16,8 +17,9 @@ export function vouchedBy(domain: string): Authentication {
   return {
     spf: { result: 'pass', domain },
     dkim: [{ result: 'pass', domain, selector: 's1' }],
-    dmarc: { result: 'pass', policy: 'reject', domain, organization: domain },
+    dmarc: { result: 'pass', policy: 'reject', domain, organization: domain, aligned: true },
     arc: 'none',
+    iprev: { result: 'none', name: '', ip: '' },
   };
 }
 

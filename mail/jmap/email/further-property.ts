@@ -1,3 +1,4 @@
+import { JUDGED } from './judged-property.ts';
 import type { Call } from '../method.ts';
 
 /** A property of Email that another capability adds: known only to who has it in `using`. RFC 8620 2. */
@@ -9,7 +10,7 @@ export interface FurtherProperty {
 }
 
 /** Properties beyond RFC 8621; who adds one lists it here. */
-export const FURTHER_PROPERTIES: readonly FurtherProperty[] = [];
+export const FURTHER_PROPERTIES: readonly FurtherProperty[] = JUDGED;
 
 /** Those that the client may ask for. */
 export function furtherOf(call: Call, all: readonly FurtherProperty[] = FURTHER_PROPERTIES): FurtherProperty[] {

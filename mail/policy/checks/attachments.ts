@@ -44,7 +44,7 @@ export function macros(sample: Sample): readonly Finding[] {
   );
   if (found === undefined) return [];
   const why = `The document ${plainWord(found.name || found.type)} brings programs of its own (macros)`;
-  return [{ rule: 'macros', score: vouchedDomain(sample) === '' ? 2.5 : 1.5, why, flag: 'macro-document' }];
+  return [{ rule: 'macros', score: vouchedDomain(sample) === '' ? 2.5 : 1.5, why, flag: 'macro-attachment' }];
 }
 
 /** Archives that nothing can look into before somebody types the password, which often stands in the message. */

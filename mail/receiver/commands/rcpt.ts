@@ -3,7 +3,7 @@ import { parseRcpt, type RcptArguments } from '../../smtp/rcpt-command.ts';
 import { reply } from '../../smtp/reply.ts';
 import { after, closing, type Answer } from '../answer.ts';
 import type { Conversation, Transaction } from '../conversation.ts';
-import type { DsnRecipient, Route } from '../needs.ts';
+import type { DsnRecipient, Refusal, Route } from '../needs.ts';
 import type { SmtpCommand } from './command.ts';
 
 /** RCPT. RFC 5321 4.1.1.3. */
@@ -24,7 +24,11 @@ export const rcpt: SmtpCommand<RcptArguments> = {
     }
     const address = addressOf(words, settled.hostname);
     return after(settled.intake.route(address, login), (route) =>
-      answer(session, transaction, address, route, dsnOf(words)),
+      after(strangerWaits(session, transaction, address, route), (wait) =>
+        wait === undefined
+          ? answer(session, transaction, address, route, dsnOf(words))
+          : postponedStranger(session, address, wait),
+      ),
     );
   },
 };
@@ -69,6 +73,27 @@ function answer(
     case 'elsewhere':
       return slowed(session, reply(550, '5.7.1', 'Log in to send to other domains'));
   }
+}
+
+/** Mail that is for somebody here, from somebody who did not log in and is not exempt. */
+function strangerWaits(
+  { settled, door, peer, trusted }: Conversation,
+  { sender }: Transaction,
+  to: Address,
+  route: Route,
+): Promise<Refusal | undefined> | undefined {
+  const wanted = route.kind === 'here' || route.kind === 'forward';
+  return wanted && door === 'mx' && !trusted
+    ? settled.intake.postpone?.({ ip: peer.ip, sender, to, route })
+    : undefined;
+}
+
+function postponedStranger(session: Conversation, address: Address, { code, enhanced, text }: Refusal): Answer {
+  const { settled, door, peer, transaction } = session;
+  settled.meter.count('smtp_recipients_refused_total', { door, reason: 'stranger' });
+  const about = { message: transaction?.id, door, ip: peer.ip, to: formatAddress(address) };
+  settled.log.info({ ...about, outcome: 'stranger' }, 'recipient postponed');
+  return postponed(session, reply(code, enhanced, text));
 }
 
 /** As many as a message may have: more in a row bring no message forward, and each costs a look and a line of the log. */

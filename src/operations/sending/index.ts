@@ -11,6 +11,7 @@ import { replayWebhookDeliveries, replayWebhookDelivery, testInboundWebhook, tes
 import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { setForwardingPolicy } from './forwarding-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
+import { getMailPolicy, updateMailPolicy } from './mail-policy.ts';
 import { listOutbox, withdrawOutboxItem } from './outbox.ts';
 import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';
 import {
@@ -33,6 +34,8 @@ export const SENDING: readonly Operation[] = [
   listEmailForwarders,
   removeEmailForwarder,
   setForwardingPolicy,
+  getMailPolicy,
+  updateMailPolicy,
   testInboundWebhook,
   listWebhookDeliveries,
   listDeadWebhookDeliveries,

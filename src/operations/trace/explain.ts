@@ -23,6 +23,19 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
         ...(helo !== '' && { text: `EHLO ${helo}` }),
         explanation: `It came ${way}, and is in the mailbox of ${facts.list('to').join(', ')}.`,
       },
+      ...verdict(facts),
+    ];
+  },
+  refused(facts) {
+    const ip = facts.text('ip');
+    const to = facts.list('to').join(', ');
+    return [
+      {
+        event: 'policy',
+        ...(ip !== '' && { host: ip }),
+        explanation: `It was refused: its sender was told no. ${to} can look at it in Rejects for 7 days.`,
+      },
+      ...verdict(facts),
     ];
   },
   submitted(facts) {
@@ -133,6 +146,16 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
     { event: 'delivered', recipient: facts.text('to'), explanation: 'A program there answered that it has come.' },
   ],
 };
+
+/** Why it went where it went. Older lines say nothing of it. */
+function verdict(facts: Facts): Telling[] {
+  const folder = facts.text('folder');
+  if (folder === '') return [];
+  const because = facts.list('because');
+  const reasons = because.length === 0 ? 'Nothing spoke for or against it' : because.join('. ');
+  const where = folder === 'junk' ? ', so it is in Junk' : '';
+  return [{ event: 'policy', explanation: `It was judged (${facts.number('score')}; 5 is junk)${where}. ${reasons}.` }];
+}
 
 /** Why a program's mail was not sent to somebody. */
 export function suppression(recipient: string): Telling {

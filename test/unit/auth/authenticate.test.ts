@@ -1,6 +1,5 @@
 import { dkimSign } from 'mailauth';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { resultsText } from '../../../mail/auth/authentication.ts';
 import { authenticate } from '../../../mail/auth/authenticate.ts';
 import { bodyHasher } from '../../../mail/auth/dkim-body.ts';
 import { dkimRecord } from '../../../mail/auth/dkim-key.ts';
@@ -34,10 +33,7 @@ function check(message: string, more: { ip?: string; sender?: string; timeoutMs?
   async function* chunks(): AsyncIterable<Buffer> {
     for (let at = 0; at < message.length; at += 1000) yield Buffer.from(message.slice(at, at + 1000), 'latin1');
   }
-  return authenticate(
-    { chunks, ip, helo: 'mx.box.test', sender },
-    { resolver: fakeResolver(zone), hostname: 'mail.here.test', timeoutMs },
-  );
+  return authenticate({ chunks, ip, helo: 'mx.box.test', sender }, { resolver: fakeResolver(zone), timeoutMs });
 }
 
 const PLAIN = `${HEADER}\r\n${BODY}`;
@@ -124,8 +120,12 @@ describe('what cannot be found out is not guessed', () => {
       yield Buffer.from(PLAIN);
     }
     const mail = { chunks, ip: '192.0.2.1', helo: 'x', sender: 'me@box.test' };
-    const found = await authenticate(mail, { resolver: silent, hostname: 'mail.here.test', timeoutMs: 50 });
-    expect(found).toMatchObject({ dmarc: { result: 'temperror' }, arc: 'temperror', spf: { result: 'temperror' } });
+    const found = await authenticate(mail, { resolver: silent, timeoutMs: 50 });
+    expect(found).toMatchObject({
+      dmarc: { result: 'temperror' },
+      spf: { result: 'temperror' },
+      iprev: { result: 'permerror' },
+    });
   });
 });
 
@@ -151,17 +151,8 @@ describe('bounds', () => {
       yield Buffer.from(PLAIN);
     }
     const mail = { chunks, ip: '198.51.100.1', helo: 'x', sender: 'me@box.test' };
-    const found = await authenticate(mail, { resolver, hostname: 'mail.here.test' });
+    const found = await authenticate(mail, { resolver });
     expect(found.spf.result).toBe('permerror');
     expect(resolver.asked.length).toBeLessThan(20);
   });
-});
-
-test('what strangers wrote is one word each in the results', async () => {
-  const found = await check(PLAIN, { sender: '"a b"@x.example' });
-  expect(resultsText('mail.here.test', found)).toBe(
-    'mail.here.test;\r\n\tspf=none smtp.mailfrom=x.example;\r\n\tdkim=none;\r\n\tdmarc=fail (p=reject) header.from=box.test;\r\n\tarc=none',
-  );
-  const evil = { ...found, dkim: [{ result: 'pass', domain: 'x;\r\n y(', selector: '"' }] };
-  expect(resultsText('mail.here.test', evil)).toContain('dkim=pass header.d=x____y_ header.s=_;');
 });

@@ -17,9 +17,32 @@ test.each([
   'authentication-results:MAIL.Box.Test;dmarc=pass\r\n',
   'Authentication-Results: (a comment)\r\n\tmail.box.test 1;\r\n dmarc=pass\r\n',
   'Authentication-Results : "mail.box.test"; dmarc=pass\r\n',
+  'AUTHENTICATION-RESULTS:\r\n mail.box.test; dmarc=pass\r\n',
+  'Authentication-Results: mail.box.test\r\n ; 1; dmarc=pass\r\n',
+  'Authentication-Results: mail.box.test; 1; dmarc=pass\r\n',
+  'Authentication-Results: mail.box.test. 1; dmarc=pass\r\n',
+  'Authentication-Results: mail.box.test/1; dmarc=pass\r\n',
+  'Authentication-Results: ((nested) "quoted (" \\) ) mail.box.test; dmarc=pass\r\n',
+  'Authentication-Results: "m\\ail.box.t\\est"; dmarc=pass\r\n',
+  'Authentication-Results: mail.box.test(comment); dmarc=pass\r\n',
+  'Authentication-Results: mail.box.te\0st; dmarc=pass\r\n',
+  'Authentication-Results:\tmail.box.test\t;dmarc=pass\r\n',
+  'Authentication-Results: mail.box.test=; dmarc=pass\r\n',
+  'Authentication-Results: (mail.box.test; dmarc=pass\r\n',
+  'Authentication-Results: ; mail.box.test; dmarc=pass\r\n',
 ])('results that claim to be ours go: %j', async (forged) => {
   expect(await cleaned(forged + REST + forged)).toBe(REST + forged);
   expect(await cleaned(`Received: x\r\n${forged}`)).toBe('Received: x\r\n');
+});
+
+test.each([
+  'Authentication-Results: notmail.box.test; dmarc=pass\r\n',
+  'Authentication-Results: mail.box.test.evil.example; dmarc=pass\r\n',
+  'X-Authentication-Results: mail.box.test; dmarc=pass\r\n',
+  'ARC-Authentication-Results: i=1; mail.box.test; dmarc=pass\r\n',
+  'Authentication-Results: mx.example; dmarc=pass (mail.box.test)\r\n',
+])('results of others stay: %j', async (others) => {
+  expect(await cleaned(others + REST)).toBe(others + REST);
 });
 
 test('all else stays octet for octet', async () => {

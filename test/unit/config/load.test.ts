@@ -67,9 +67,10 @@ test('local mode', () => {
     localPassword: undefined,
     keyFile: resolve('data/secret.key'),
     maxMessageBytes: 26_214_400,
-    spamChecks: true,
     dnsLists: { addresses: [], hosts: [] },
     greylist: false,
+    spamChecks: true,
+    trustedSealers: [],
     logLevel: 'info',
     logFormat: 'json',
   });

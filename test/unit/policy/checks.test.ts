@@ -7,7 +7,7 @@ import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const here = { hostname: 'box.test', now: Date.UTC(2026, 10, 21, 12) };
 const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
-const failing = { ...nobodyAsked, spf: { result: 'fail', domain: 'x.example' } };
+const failing = { ...nobodyAsked, spf: { result: 'fail' as const, domain: 'x.example' } };
 
 const field = (name: string, value: string): Sample['fields'][number] => ({
   name,

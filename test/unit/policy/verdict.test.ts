@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { DmarcDecision } from '../../../mail/auth/dmarc-decision.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
-import { MAIL_POLICY, type MailPolicy } from '../../../mail/policy/mail-policy.ts';
-import { type AuthorDecision, type Case, decide } from '../../../mail/policy/verdict.ts';
+import { type Case, decide } from '../../../mail/policy/verdict.ts';
 
-const PASS: AuthorDecision = { kind: 'pass', why: '' };
-const REFUSE: AuthorDecision = { kind: 'refuse', why: 'It fails the policy of bank.example' };
-const JUNK: AuthorDecision = { ...REFUSE, kind: 'junk' };
-const LATER: AuthorDecision = { kind: 'later', why: 'Its author could not be checked' };
+const PASS: DmarcDecision = { kind: 'pass', why: '' };
+const REFUSE: DmarcDecision = { kind: 'refuse', why: 'It fails the policy of bank.example' };
+const JUNK: DmarcDecision = { ...REFUSE, kind: 'junk' };
+const MARK: DmarcDecision = { ...REFUSE, kind: 'mark' };
+const LATER: DmarcDecision = { kind: 'later', why: 'Its author could not be checked' };
 const against = (score: number, more: Partial<Finding> = {}): Finding => ({ rule: 'words', score, why: 'w', ...more });
 
-function decided(over: Partial<Omit<Case, 'policy'>> & { policy?: Partial<MailPolicy> }): ReturnType<typeof decide> {
-  const { policy, ...rest } = over;
-  return decide({ author: PASS, findings: [], ...rest, policy: { ...MAIL_POLICY, ...policy } });
+function decided(over: Partial<Case>): ReturnType<typeof decide> {
+  return decide({ author: PASS, findings: [], ...over });
 }
 
 describe('where a message goes', () => {
@@ -24,9 +24,7 @@ describe('where a message goes', () => {
     ['the domain of the author asks for refusal', { author: REFUSE }, 'refuse', 0],
     ['the domain of the author asks for junk', { author: JUNK }, 'junk', 5],
     ['only the DNS could tell', { author: LATER }, 'later', 0],
-    ['refusal, and the tenant wants it in Junk', { author: REFUSE, policy: { dmarc: 'junk' } }, 'junk', 5],
-    ['refusal, and the tenant wants it only marked', { author: REFUSE, policy: { dmarc: 'mark' } }, 'inbox', 0],
-    ['junk, and the tenant wants it only marked', { author: JUNK, policy: { dmarc: 'mark' } }, 'inbox', 0],
+    ['it is only said of the author', { author: MARK }, 'inbox', 0],
   ] as const)('%s', (_, over, kind, score) => {
     expect(decided(over)).toMatchObject({ kind, score });
   });
@@ -44,7 +42,7 @@ describe('where a message goes', () => {
   });
 
   test('an author who is doubted is named among the reasons, whatever comes of it', () => {
-    const { findings } = decided({ author: REFUSE, policy: { dmarc: 'mark' } });
-    expect(findings).toEqual([{ rule: 'author', score: 0, why: REFUSE.why, flag: 'unproven-author' }]);
+    const { findings } = decided({ author: MARK });
+    expect(findings).toEqual([{ rule: 'author', score: 0, why: MARK.why, flag: 'unproven-author' }]);
   });
 });

@@ -12,7 +12,7 @@ const MOST = 5 * 1024 * 1024;
 
 function bodyOf(message: Uint8Array): Buffer {
   const { parts } = indexMessage(message);
-  const stored = { blob: 1, length: message.length, receivedAt: links.now, parts: unpackParts(parts) };
+  const stored = { blob: 1, length: message.length, receivedAt: links.now, parts: unpackParts(parts), trust: null };
   return inboundBody('me@box.test', 7, stored, message, links);
 }
 const eventOf = (message: Uint8Array): InboundEvent => JSON.parse(bodyOf(message).toString()) as InboundEvent;
@@ -33,6 +33,7 @@ test('all fields are there and plain strings, also of a message that has nothing
       receivedAt: '2026-01-01T00:00:00.000Z',
       attachments: [],
     },
+    trust: null,
   });
 });
 

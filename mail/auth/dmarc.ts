@@ -1,0 +1,108 @@
+import type { Resolver } from '../dns/lookup.ts';
+import { isDnsName, isWithin } from '../dns/name.ts';
+import type { Authentication, Dmarc } from './authentication.ts';
+import type { DmarcPolicy } from './dmarc-record.ts';
+import { type Walk, walk } from './dmarc-walk.ts';
+import type { KnownPolicies, KnownPolicy } from './known-policies.ts';
+
+/** What the author's domain publishes, as far as that could be found out. */
+export interface Published extends KnownPolicy {
+  domain: string;
+  /** Whether anything is published for it; `unknown` where the DNS did not answer, and nothing is known from before. */
+  kind: 'found' | 'nothing' | 'unknown';
+  /** The DNS did not answer something that matters. */
+  troubled: boolean;
+}
+
+/**
+ * Finds what an author's domain asks for. Where the DNS does not answer it is what is known from before. RFC 9989 4.10.1.
+ */
+export async function published(domain: string, resolver: Resolver, known?: KnownPolicies): Promise<Published> {
+  const nothing = { policy: 'none', strict: { dkim: false, spf: false }, domain } as const;
+  // An address literal publishes nothing.
+  if (!isDnsName(domain) || domain.startsWith('['))
+    return { ...nothing, kind: 'nothing', organization: domain, troubled: false };
+  const found = await walk(domain, resolver);
+  const { organization, troubled } = found;
+  const applied = apply(domain, found);
+  const policy = applied && (await policyOf(applied, domain, resolver));
+  // Without a record of its own it is anybody's guess what stands further up.
+  if ((troubled && applied?.kind !== 'own') || policy === 'unknown') {
+    const before = known?.get(domain);
+    return { ...nothing, organization, ...before, kind: before === undefined ? 'unknown' : 'found', troubled: true };
+  }
+  if (applied === undefined || policy === undefined) return { ...nothing, kind: 'nothing', organization, troubled };
+  const result = { policy, organization, strict: applied.strict };
+  known?.learn(domain, result);
+  return { ...result, domain, kind: 'found', troubled };
+}
+
+type Applied = { strict: KnownPolicy['strict'] } & (
+  { kind: 'own'; policy: DmarcPolicy } | { kind: 'below'; below: DmarcPolicy; missing: DmarcPolicy }
+);
+
+/** The record of the domain, else of its organization, else of the public suffix above. */
+function apply(domain: string, { records, organization }: Walk): Applied | undefined {
+  const at = (name: string) => records.find((one) => one.domain === name)?.record;
+  const own = at(domain);
+  if (own !== undefined) return { kind: 'own', policy: own.policy, strict: own.strict };
+  const above = at(organization) ?? records.find(({ record }) => record.suffix === 'y')?.record;
+  return above && { kind: 'below', below: above.below, missing: above.missing, strict: above.strict };
+}
+
+async function policyOf(applied: Applied, domain: string, resolver: Resolver): Promise<DmarcPolicy | 'unknown'> {
+  if (applied.kind === 'own') return applied.policy;
+  if (applied.below === applied.missing) return applied.below;
+  const missing = await isMissing(domain, resolver);
+  if (missing === undefined) return 'unknown';
+  return missing ? applied.missing : applied.below;
+}
+
+/** RFC 9989 A.4: only a name that does not exist at all is missing. Undefined when that could not be found out. */
+async function isMissing(domain: string, resolver: Resolver): Promise<boolean | undefined> {
+  const found = await resolver.a(domain);
+  if (found.kind === 'trouble') return undefined;
+  if (found.kind === 'found' || !found.nx) return false;
+  // The answer may be that of a target which is gone.
+  const alias = await resolver.cname(domain);
+  return alias.kind === 'trouble' ? undefined : alias.kind === 'none';
+}
+
+/**
+ * Whether SPF or DKIM vouches for the author, and what DMARC makes of it. RFC 9989 4.4, 5.3. What could not be looked up
+ * might have passed, so then it does not fail.
+ */
+export async function evaluate(
+  author: Published,
+  { spf, dkim }: Pick<Authentication, 'spf' | 'dkim'>,
+  resolver: Resolver,
+): Promise<Dmarc> {
+  const { policy, domain, organization } = author;
+  const passed = [
+    ...(spf.result === 'pass' ? [{ domain: spf.domain, strict: author.strict.spf }] : []),
+    ...dkim.flatMap((one) => (one.result === 'pass' ? [{ domain: one.domain, strict: author.strict.dkim }] : [])),
+  ];
+  const aligned = await Promise.all(passed.map((one) => isAligned(one, author, resolver)));
+  const rest = { policy, domain, organization, aligned: aligned.includes(true) };
+  if (author.kind === 'nothing') return { result: 'none', ...rest };
+  if (author.kind === 'found' && rest.aligned) return { result: 'pass', ...rest };
+  const unsure = author.troubled || aligned.includes(undefined) || [spf, ...dkim].some(isUnsure);
+  return { result: unsure ? 'temperror' : 'fail', ...rest };
+}
+
+function isUnsure({ result }: { result: string }): boolean {
+  return result === 'temperror';
+}
+
+/** Undefined when the organization of a domain could not be found out. */
+async function isAligned(
+  { domain, strict }: { domain: string; strict: boolean },
+  author: Published,
+  resolver: Resolver,
+): Promise<boolean | undefined> {
+  if (domain === author.domain) return true;
+  if (strict || domain === '' || !isWithin(domain, author.organization)) return false;
+  if (domain === author.organization) return true;
+  const { organization, troubled } = await walk(domain, resolver);
+  return organization === author.organization ? true : troubled ? undefined : false;
+}

@@ -1,0 +1,120 @@
+import { ImapFlow } from 'imapflow';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Box, startBox } from '../support/box.ts';
+import { type DnsServer, dnsServer } from '../support/dns-server.ts';
+import { tool } from '../support/mcp.ts';
+
+let dns: DnsServer;
+let box: Box;
+let base: string;
+let token: string;
+let password: string;
+
+beforeAll(async () => {
+  dns = await dnsServer({
+    'TXT good.example': ['v=spf1 ip4:127.0.0.0/8 -all'],
+    'TXT _dmarc.good.example': ['v=DMARC1; p=reject'],
+    'TXT bank.example': ['v=spf1 -all'],
+    'TXT _dmarc.bank.example': ['v=DMARC1; p=reject'],
+    'TXT _dmarc.shop.example': ['v=DMARC1; p=quarantine'],
+  });
+  const settings = { RESOLVERS: dns.address, EXEMPT_NETWORKS: '127.0.0.0/8' };
+  box = await startBox({ hostname: 'mail.home.example', settings });
+  base = `http://127.0.0.1:${box.port('http')}`;
+  await box.ask('add_domain', { domain: 'home.example' });
+  const made = await box.ask('create_agent_token', { name: 'test', actions: ['read', 'manage'] });
+  token = (made as { secret: string }).secret;
+  password = ((await box.ask('add_mailbox', { address: 'me@home.example' })) as { password: string }).password;
+});
+afterAll(async () => {
+  for (const one of [box, dns]) await one[Symbol.asyncDispose]();
+});
+
+function deliver(from: string, subject: string, more: SendMailOptions = {}): Promise<string> {
+  const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
+  return transport.sendMail({ from, to: 'me@home.example', subject, text: 'Hello there', ...more }).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  );
+}
+
+interface Found {
+  mailbox: string;
+  flags: string[];
+  source: string;
+}
+
+/** Where a message is, in any mailbox. */
+async function find(subject: string): Promise<Found | undefined> {
+  const auth = { user: 'me@home.example', pass: password };
+  const tls = { rejectUnauthorized: false };
+  const client = new ImapFlow({ host: '127.0.0.1', port: box.port('imaps'), secure: true, auth, tls, logger: false });
+  await client.connect();
+  try {
+    for (const { path } of await client.list()) {
+      const { exists } = await client.mailboxOpen(path, { readOnly: true });
+      if (exists === 0) continue;
+      for await (const one of client.fetch('1:*', { envelope: true, flags: true, source: true })) {
+        if (one.envelope?.subject !== subject) continue;
+        return { mailbox: path, flags: [...(one.flags ?? [])], source: one.source?.toString() ?? '' };
+      }
+    }
+    return undefined;
+  } finally {
+    await client.logout();
+  }
+}
+
+test('who wrote it is found out and stands in its header, and nothing that claims to', async () => {
+  const headers = { 'Authentication-Results': 'mail.home.example; dmarc=fail header.from=good.example' };
+  expect(await deliver('anna@good.example', 'true', { headers })).toBe('accepted');
+  const found = await find('true');
+  expect(found?.mailbox).toBe('INBOX');
+  const results = found?.source.match(/^Authentication-Results: [^]*?\r\n(?!\s)/gm) ?? [];
+  expect(results).toHaveLength(1);
+  expect(results[0]).toMatch(/spf=pass[^]*dmarc=pass[^]*header\.from=good\.example/);
+});
+
+test('a forgery is refused as its domain asks, with a sentence, and can be looked at', async () => {
+  const answer = await deliver('support@bank.example', 'forged');
+  expect(answer).toMatch(/550[ -]5\.7\.1/);
+  expect(answer).toContain('bank.example');
+  expect(answer).not.toMatch(/https?:/);
+  expect(await find('forged')).toMatchObject({ mailbox: 'Rejects' });
+});
+
+test('what its domain wants apart is in Junk, and says so to who looks with any client', async () => {
+  expect(await deliver('news@shop.example', 'apart')).toBe('accepted');
+  const found = await find('apart');
+  expect(found).toMatchObject({ mailbox: 'Junk' });
+  expect(found?.flags).toContain('$Junk');
+});
+
+test('the story of a message tells why it went where it went', async () => {
+  const about = { address: 'me@home.example', since: '2020-01-01T00:00:00Z' };
+  const { text } = await tool(base, 'trace_message', about, token);
+  expect(text).toMatch(/It was judged \([\d.]+; 5 is junk\)[^"]*shop\.example/);
+});
+
+test('an organization may want forgeries only marked', async () => {
+  await tool(base, 'update_mail_policy', { dmarc: 'mark' }, token);
+  const { json } = await tool(base, 'get_mail_policy', {}, token);
+  expect(json).toMatchObject({ dmarc: 'mark', keepRejects: true });
+  expect(await deliver('support@bank.example', 'marked')).toBe('accepted');
+  expect(await find('marked')).toMatchObject({ mailbox: 'INBOX' });
+  await tool(base, 'update_mail_policy', { dmarc: 'follow' }, token);
+});
+
+test('a message with two authors is refused', async () => {
+  const raw = 'From: anna@good.example\r\nFrom: eve@evil.example\r\nTo: me@home.example\r\nSubject: two\r\n\r\nx\r\n';
+  const envelope = { from: 'anna@good.example', to: 'me@home.example' };
+  expect(await deliver('anna@good.example', 'two', { raw, envelope })).toMatch(/550/);
+});
+
+test('a letter that is lost in the judge leaves nothing behind, and the next one is judged', async () => {
+  expect(await deliver('anna@good.example', 'one of many')).toBe('accepted');
+  await box.restart();
+  expect(await deliver('anna@good.example', 'after a restart')).toBe('accepted');
+  expect(await find('after a restart')).toMatchObject({ mailbox: 'INBOX' });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
+
+export interface SpfCase {
+  description?: string;
+  helo: string;
+  host: string;
+  mailfrom: string;
+  /** The first is preferred, the others are allowed. */
+  result: string[];
+}
+
+/** One name of a zone: records by type, or the word that all other questions end in no answer. */
+type Entry = 'TIMEOUT' | Record<string, string | string[] | [number, string]>;
+
+export interface SpfScenario {
+  description: string;
+  tests: Record<string, SpfCase>;
+  zonedata: Record<string, Entry[]>;
+}
+
+/** The OpenSPF suite for RFC 7208. */
+export function spfSuite(): SpfScenario[] {
+  const file = join(import.meta.dirname, '../vectors/rfc7208-tests.json');
+  return JSON.parse(readFileSync(file, 'utf8')) as SpfScenario[];
+}
+
+/** The DNS of a scenario; `asked` grows with each question. */
+export function suiteResolver({ zonedata }: SpfScenario): Resolver & { asked: string[] } {
+  const zone = new Map(Object.entries(zonedata).map(([name, entries]) => [name.toLowerCase(), entries]));
+  const asked: string[] = [];
+  const look = <T>(type: string, name: string, read: (data: string & [number, string]) => T): Promise<Lookup<T>> => {
+    asked.push(`${type} ${name}`);
+    const found = records(zone, type, name.toLowerCase());
+    if (found === 'TIMEOUT') return Promise.resolve({ kind: 'trouble', why: 'no answer' });
+    if (found.length === 0) return Promise.resolve({ kind: 'none', nx: !zone.has(name.toLowerCase()) });
+    return Promise.resolve({ kind: 'found', records: found.map((data) => read(data as string & [number, string])) });
+  };
+  const same = (data: string): string => data;
+  const host = (data: string): string => data.toLowerCase().replace(/\.$/, '');
+  return {
+    asked,
+    mx: (name) => look('MX', name, ([preference, exchange]) => ({ preference, exchange: host(exchange) })),
+    a: (name) => look('A', name, same),
+    aaaa: (name) => look('AAAA', name, same),
+    // The suite's octets are characters here: what is not ASCII came as octets of UTF-8 there.
+    txt: (name) => look('TXT', name, (data: string | string[]) => (typeof data === 'string' ? data : data.join(''))),
+    ns: () => Promise.resolve({ kind: 'none', nx: false }),
+    cname: (name) => look('CNAME', name, host),
+    ptr: (ip) => look('PTR', reverseName(ip), host),
+  };
+}
+
+function records(zone: ReadonlyMap<string, Entry[]>, type: string, name: string, depth = 0): unknown[] | 'TIMEOUT' {
+  const entries = zone.get(name) ?? [];
+  const of = (kind: string): unknown[] =>
+    entries.flatMap((entry) => (entry !== 'TIMEOUT' && kind in entry ? [entry[kind]] : []));
+  // Records of type SPF stand for TXT ones where there are no TXT ones; NONE says that there are none indeed.
+  const own = of(type);
+  const found = (type === 'TXT' && own.length === 0 ? of('SPF') : own).filter((data) => data !== 'NONE');
+  if (found.includes('TIMEOUT')) return 'TIMEOUT';
+  if (found.length > 0) return found;
+  const [alias] = of('CNAME');
+  if (typeof alias === 'string' && depth < 5) return records(zone, type, alias.toLowerCase(), depth + 1);
+  return entries.includes('TIMEOUT') ? 'TIMEOUT' : [];
+}
+
+function reverseName(ip: string): string {
+  if (!ip.includes(':')) return `${ip.split('.').toReversed().join('.')}.in-addr.arpa`;
+  const [left = '', right = ''] = ip.split('::');
+  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const fill = Array.from({ length: 8 - groups(left).length - groups(right).length }, () => '0');
+  const all = [...groups(left), ...(ip.includes('::') ? fill : []), ...groups(right)];
+  const nibbles = all.map((group) => group.padStart(4, '0')).join('');
+  return `${nibbles.split('').toReversed().join('.')}.ip6.arpa`;
+}

@@ -21,7 +21,8 @@ export async function learnFrom({ forged, ...message }: LessonMessage): Promise<
 const NOTHING_KNOWN: Authentication = {
   spf: { result: 'none', domain: '' },
   dkim: [],
-  dmarc: { result: 'none', policy: 'none', domain: '', organization: '' },
+  dmarc: { result: 'none', policy: 'none', domain: '', organization: '', aligned: false },
   arc: 'none',
+  iprev: { result: 'none', name: '', ip: '' },
 };
 const FORGED: Authentication = { ...NOTHING_KNOWN, dmarc: { ...NOTHING_KNOWN.dmarc, result: 'fail' } };

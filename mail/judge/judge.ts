@@ -7,8 +7,11 @@ import { MAIL_POLICY } from '../policy/mail-policy.ts';
 import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
 import type { Sample } from '../policy/sample.ts';
 import { sampleOf } from '../policy/sample-of.ts';
+import { wordsFinding } from '../policy/words/words-finding.ts';
+import { wordsOf } from '../policy/words/words-of.ts';
 import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
+import { knownWords } from '../store/words.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
 import { octetsOf } from './octets.ts';
@@ -39,9 +42,10 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const sample = await sampled(mail, authentication);
   const here = { hostname: options.hostname, now: mail.now };
   const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
+  const words = wordsOf(sample);
   const accounts: AccountJudgement[] = [];
   for (const account of mail.accounts) {
-    const own = await ownJudgement(options, sample, account);
+    const own = await ownJudgement(options, sample, words, account);
     if (own !== undefined) accounts.push(own);
   }
   return { authentication, author, findings, accounts };
@@ -62,6 +66,7 @@ function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Pr
 async function ownJudgement(
   options: JudgeOptions,
   sample: Sample,
+  words: readonly number[],
   account: number,
 ): Promise<AccountJudgement | undefined> {
   const facts = await options.read(recipientFacts, { account });
@@ -71,5 +76,6 @@ async function ownJudgement(
     handling: policy.dmarc,
     trustedSealers: options.trustedSealers,
   });
-  return { account, policy, author, findings: checkFamiliar(sample, facts), known: false };
+  const own = wordsFinding(await options.read(knownWords, { account, words }));
+  return { account, policy, author, findings: [...checkFamiliar(sample, facts), ...own], known: false };
 }

@@ -2,7 +2,7 @@ import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
 import type { Relay } from '../mail/relay/relay.ts';
-import { lessonWords } from '../mail/store/lesson-words.ts';
+import { type LessonSource, lessonWords } from '../mail/store/lesson-words.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
@@ -42,7 +42,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const outboundTls = stack.use(new OutboundTls(inside));
   const doors: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(doors));
-  const receiver = await openReceiver(inside, openJudge(inside, stack));
+  const judging = openJudge(inside, stack);
+  const receiver = await openReceiver(inside, judging);
   doors.push(receiver);
   const imap = await openImap(inside);
   doors.push(imap);
@@ -60,7 +61,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
   stack.use(openVacation(inside, world));
-  stack.use(new Learner({ store, log, wordsOf: lessonWords }));
+  const wordsOf = (source: LessonSource) => judging?.judge.wordsOf(source) ?? lessonWords(source);
+  stack.use(new Learner({ store, log, wordsOf }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Log, Meter } from '../log.ts';
+import type { LessonSource } from '../store/lesson-words.ts';
 import type { Arriving, Judge, Judgement } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
 
@@ -11,7 +12,7 @@ const REST_MS = 1_000;
 const MOST_HEAP_MB = 256;
 
 interface Waiting {
-  resolve(judgement: Judgement): void;
+  resolve(answer: never): void;
   reject(error: Error): void;
   timer: NodeJS.Timeout;
 }
@@ -39,17 +40,15 @@ export class JudgeClient implements Judge, AsyncDisposable {
   }
 
   judge(mail: Arriving): Promise<Judgement> {
-    if (this.#closed || performance.now() - this.#diedAt < REST_MS) {
-      return Promise.reject(new Error('the judge of incoming mail is not there at the moment'));
-    }
-    const worker = (this.#worker ??= this.#start());
-    const id = ++this.#id;
     const began = performance.now();
-    return new Promise<Judgement>((resolve, reject) => {
-      const timer = setTimeout(() => this.#stuck(id), PATIENCE_MS);
-      this.#waiting.set(id, { resolve, reject, timer });
-      worker.postMessage({ kind: 'judge', id, mail } satisfies ToJudge);
-    }).finally(() => this.#options.meter.observe('judge_seconds', (performance.now() - began) / 1000));
+    return this.#ask<Judgement>((id) => ({ kind: 'judge', id, mail })).finally(() =>
+      this.#options.meter.observe('judge_seconds', (performance.now() - began) / 1000),
+    );
+  }
+
+  /** The words of a stored message, to learn from it. */
+  wordsOf(source: LessonSource): Promise<readonly number[]> {
+    return this.#ask((id) => ({ kind: 'read', id, source }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -61,6 +60,19 @@ export class JudgeClient implements Judge, AsyncDisposable {
     const impatient = setTimeout(() => void worker.terminate(), REST_MS);
     await ended;
     clearTimeout(impatient);
+  }
+
+  #ask<T>(question: (id: number) => ToJudge): Promise<T> {
+    if (this.#closed || performance.now() - this.#diedAt < REST_MS) {
+      return Promise.reject(new Error('the judge of incoming mail is not there at the moment'));
+    }
+    const worker = (this.#worker ??= this.#start());
+    const id = ++this.#id;
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => this.#stuck(id), PATIENCE_MS);
+      this.#waiting.set(id, { resolve, reject, timer });
+      worker.postMessage(question(id));
+    });
   }
 
   /** One that loops holds all others up as well. */
@@ -95,7 +107,8 @@ export class JudgeClient implements Judge, AsyncDisposable {
       return;
     }
     const waiting = this.#take(message.id);
-    if (message.kind === 'judged') waiting?.resolve(message.judgement);
+    if (message.kind === 'judged') waiting?.resolve(message.judgement as never);
+    else if (message.kind === 'read') waiting?.resolve(message.words as never);
     else waiting?.reject(Object.assign(new Error(message.message), { stack: message.stack }));
   }
 

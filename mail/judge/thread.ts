@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { lessonWords } from '../store/lesson-words.ts';
 import type { Judge } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
 
@@ -7,7 +8,7 @@ export function runJudgeThread(judge: Judge, close: () => void): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is the thread of the judge, not a program');
   port.on('message', (message: ToJudge) => {
-    if (message.kind === 'judge') {
+    if (message.kind !== 'close') {
       void answer(port, judge, message);
       return;
     }
@@ -16,10 +17,14 @@ export function runJudgeThread(judge: Judge, close: () => void): void {
   });
 }
 
-async function answer(port: MessagePort, judge: Judge, { id, mail }: ToJudge & { kind: 'judge' }): Promise<void> {
+type Asked = Exclude<ToJudge, { kind: 'close' }>;
+
+async function answer(port: MessagePort, judge: Judge, asked: Asked): Promise<void> {
   const say = (message: FromJudge): void => port.postMessage(message);
+  const { id } = asked;
   try {
-    say({ kind: 'judged', id, judgement: await judge.judge(mail) });
+    if (asked.kind === 'judge') say({ kind: 'judged', id, judgement: await judge.judge(asked.mail) });
+    else say({ kind: 'read', id, words: await lessonWords(asked.source) });
   } catch (error) {
     const { message, stack } = error as Error;
     say({ kind: 'failed', id, message, stack: stack ?? '' });

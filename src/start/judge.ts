@@ -19,7 +19,7 @@ export interface JudgeSettings {
 export function openJudge(
   { settings, store, servers, local, log, metrics }: Inside,
   stack: AsyncDisposableStack,
-): Judging | null {
+): (Judging & { judge: JudgeClient }) | null {
   if (local && !settings.spamChecks) return null;
   const told: JudgeSettings = {
     database: store.database,

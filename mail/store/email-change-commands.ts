@@ -61,7 +61,7 @@ async function changeOne(tx: Write, account: number, change: EmailChange, stamp:
   const into = then.filter((mailbox) => !now.includes(mailbox));
   const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
   const anew = await reveal(tx, account, into, change.email, stamp);
-  await move(tx, account, { like: first, anew, outOf, now, then }, stamp);
+  await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
   return { kind: 'changed' };
 }
 
@@ -127,18 +127,18 @@ interface Move {
   anew: readonly number[];
   outOf: readonly Entry[];
   /** All mailboxes in which it is shown, before and after. */
-  now: readonly number[];
-  then: readonly number[];
+  from: readonly number[];
+  to: readonly number[];
 }
 
 /** The thread, which may be long, is looked at once and not for each mailbox. */
-async function move(tx: Write, account: number, { like, anew, outOf, now, then }: Move, stamp: Stamp): Promise<void> {
+async function move(tx: Write, account: number, { like, anew, outOf, from, to }: Move, stamp: Stamp): Promise<void> {
   const [row] = await entriesOf(tx, like.mailbox, [like.uid]);
   if (row === undefined) throw new Error(`entry ${like.uid} of mailbox ${like.mailbox} is gone`);
   if (anew.length + outOf.length === 0) return;
-  const places = await placesOf(tx, account, [...now, ...then]);
+  const places = await placesOf(tx, account, [...from, ...to]);
   const placed = (mailboxes: readonly number[]): Place[] => mailboxes.map((one) => places.get(one)?.place ?? null);
-  await noteSaid(tx, account, [{ email: row.email_id, says: saidByPlaces(placed(now), placed(then), row.flags) }]);
+  await noteSaid(tx, account, [{ email: row.email_id, says: saidByPlaces(placed(from), placed(to), row.flags) }]);
   const before = await lookAtThreads(tx, [row.thread_id]);
   const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
   const flags = { bits: row.flags, kw: kwList(row.kw) };

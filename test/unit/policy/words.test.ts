@@ -19,7 +19,7 @@ describe('a number of a word', () => {
     const ones = Array.from({ length: 52 }, () => 0);
     for (let i = 0; i < 2000; i++) {
       const bits = wordHash(`word ${i}`).toString(2).padStart(52, '0');
-      for (const [at, bit] of [...bits].entries()) if (bit === '1') ones[at] = (ones[at] ?? 0) + 1;
+      for (const [at, bit] of bits.split('').entries()) if (bit === '1') ones[at] = (ones[at] ?? 0) + 1;
     }
     for (const share of ones) expect(share / 2000).toBeCloseTo(0.5, 1);
   });

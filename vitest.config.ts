@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/{unit,dialogs,contract,journeys}/**/*.test.ts'],
+    globalSetup: ['test/support/memory-disk.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
     maxWorkers: 2,

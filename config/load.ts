@@ -140,6 +140,8 @@ function settle(values: Values, terminal: boolean): Settings {
     localPassword: values.LOCAL_PASSWORD,
     keyFile: values.KEY_FILE === undefined ? join(dataDir, 'secret.key') : resolve(values.KEY_FILE),
     maxMessageBytes: needed(values.MAX_MESSAGE_BYTES),
+    rspamdUrl: values.RSPAMD_URL,
+    clamav: values.CLAMAV,
     dnsLists: { addresses: needed(values.DNSBL), hosts: needed(values.URIBL) },
     greylist: live && needed(values.GREYLIST) === 'on',
     spamChecks: needed(values.SPAM_CHECKS) === 'on',

@@ -16,6 +16,9 @@ export interface HostPort {
   port: number;
 }
 
+/** Where a daemon listens: a socket of this machine, or a port. */
+export type ClamavPlace = { path: string } | HostPort;
+
 /** What may be reached although it is private. */
 export interface PrivateNetworks {
   /** True: all of them. */
@@ -74,6 +77,20 @@ export const baseUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
   return plain ? good(url.href.replace(/\/+$/, '')) : bad('a URL such as https://mail.example.com');
+};
+
+/** A server that is asked over HTTP, and has nothing but its place. */
+export const rspamd: Parse<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.href === `${url.origin}/`;
+  return plain ? good(url.origin) : bad('a URL such as http://127.0.0.1:11333');
+};
+
+export const clamav: Parse<ClamavPlace> = (value) => {
+  const path = /^unix:(\/[^\0]{1,100})$/.exec(value)?.[1];
+  const place = path === undefined ? hostPort(value) : { path };
+  return place === undefined ? bad('a place such as unix:/run/clamav/clamd.ctl or 127.0.0.1:3310') : good(place);
 };
 
 /** A page that people are sent to. */

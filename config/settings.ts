@@ -63,8 +63,8 @@ export const SETTINGS = {
   GREYLIST: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
   SPAM_CHECKS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
   TRUSTED_SEALERS: define({ parse: parse.domains }),
-  RSPAMD_URL: define({ parse: parse.text, notYet: true }),
-  CLAMAV: define({ parse: parse.text, notYet: true }),
+  RSPAMD_URL: define({ parse: parse.rspamd, secret: true }),
+  CLAMAV: define({ parse: parse.clamav }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
   BLOB_URL: define({ parse: parse.text, notYet: true, secret: true }),
   LOG_LEVEL: define({ parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error'), local: 'info' }),
@@ -129,6 +129,10 @@ export interface Settings {
   readonly localPassword: string | undefined;
   readonly keyFile: string;
   readonly maxMessageBytes: number;
+  /** An Rspamd server that looks at what comes from outside. */
+  readonly rspamdUrl: string | undefined;
+  /** A ClamAV daemon that does. */
+  readonly clamav: parse.ClamavPlace | undefined;
   /** Asked about addresses that bring mail, and about domains that mail names. */
   readonly dnsLists: { readonly addresses: readonly parse.DnsList[]; readonly hosts: readonly parse.DnsList[] };
   /** Strangers are told to come again. In live mode. */

@@ -9,7 +9,9 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
@@ -21,6 +23,8 @@ import { copyEmail, placeEmail } from './store/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/email-changes.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
+import { resumeSender } from './store/paused-sender.ts';
+import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
@@ -37,6 +41,7 @@ import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { forgetRejects } from './store/reject.ts';
+import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -52,16 +57,20 @@ export function mailParts(): ThreadParts {
   return {
     commands: [
       addAccount,
+      addAlias,
       addAppPassword,
+      addBan,
       addDomain,
       addIdentity,
       addPushSubscription,
+      addSenderRule,
       addSuppression,
       addUpload,
       alignIdentities,
       appendMessage,
       beginAttempts,
       cancelSubmission,
+      changeAlias,
       changeEmails,
       changeIdentity,
       changeMailbox,
@@ -77,6 +86,7 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetBans,
       forgetDeparted,
       forgetExpunged,
       forgetGreylist,
@@ -84,6 +94,7 @@ export function mailParts(): ThreadParts {
       forgetNotices,
       forgetRejects,
       forgetSenders,
+      forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,
       forgetSubmissions,
@@ -95,19 +106,22 @@ export function mailParts(): ThreadParts {
       keepStsPolicy,
       keepThreadCounts,
       keepVacation,
+      passGreylist,
       learn,
       noteKept,
-      passGreylist,
       placeEmail,
       plantMailbox,
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAlias,
       removeAppPassword,
+      removeBan,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
       removePushSubscription,
+      removeSenderRule,
       removeSubmission,
       removeSuppression,
       renameMailbox,
@@ -115,6 +129,7 @@ export function mailParts(): ThreadParts {
       replayNotices,
       sendScheduled,
       sendVacationAnswer,
+      resumeSender,
       setMailPolicy,
       setOutboundRoute,
       setPassword,
@@ -143,6 +158,7 @@ export function mailParts(): ThreadParts {
       emailSnippets,
       findTraces,
       imapSearch,
+      listBans,
       listQueue,
       queueDepth,
       submissionFacts,

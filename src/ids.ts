@@ -12,6 +12,8 @@ const PREFIX = {
   service: 'svc',
   apiKey: 'key',
   forwarder: 'fwd',
+  alias: 'als',
+  senderRule: 'rul',
   session: 'ses',
   invitation: 'inv',
   audit: 'aud',

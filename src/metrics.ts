@@ -1,7 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { GUARD_METRICS } from '../mail/guard/metrics.ts';
 import { IMAP_METRICS } from '../mail/imap/metrics.ts';
 import { JMAP_METRICS } from '../mail/jmap/metrics.ts';
 import type { Labels, Meter } from '../mail/log.ts';
+import { JUDGE_METRICS } from '../mail/judge/metrics.ts';
 import { LOGIN_METRICS } from '../mail/login/metrics.ts';
 import { metrics as SMTP_METRICS } from '../mail/receiver/metrics.ts';
 import { RELAY_METRICS } from '../mail/relay/metrics.ts';
@@ -11,17 +13,26 @@ export const METRICS: Readonly<Record<string, string>> = {
   ...SMTP_METRICS,
   ...IMAP_METRICS,
   ...JMAP_METRICS,
+  ...JUDGE_METRICS,
   ...LOGIN_METRICS,
+  ...GUARD_METRICS,
   ...RELAY_METRICS,
+  http_connections_refused_total: 'HTTP connections over a limit, by reason.',
   forwards_total: 'Copies that forwards sent on, and what kept them here instead, by outcome.',
   store_commands: 'Commands in one commit of the store.',
   store_seconds: 'From asking the store for a command to its flushed commit.',
+  text_backlog_messages: 'Messages that are not in the full-text index yet.',
+  text_batch_seconds: 'How long one batch of the full-text index took, 50 messages or 25 ms.',
+  text_failures_total: 'How often the full-text index could not be used, or its thread broke.',
   disk_free_bytes: 'Free space where the data directory is.',
   operations_total: 'Operations of the control plane, by name and outcome.',
   operation_seconds: 'From asking for an operation to its answer.',
   dns_queries_total: 'Questions to the name server, by way and outcome.',
   webhook_attempts_total: 'Attempts to tell webhooks what arrived, by outcome (told, later, dead).',
   sent_messages_total: 'Messages that programs asked to have sent, by outcome (sent, or the kind of refusal).',
+  senders_paused_total: 'Mailboxes and keys that were paused as they sent what they never sent, by kind.',
+  scans_total:
+    'Messages that scanners were asked about, by scanner (rspamd, clamav) and outcome (clean, found, trouble, skipped).',
   queue_rows: 'Recipients in the queue, by state (due, held).',
   queue_oldest_seconds: 'How long the oldest recipient has waited that is not held.',
 };

@@ -4,10 +4,10 @@ import type { Settings } from '../config/settings.ts';
 import type { Resolver, SecureResolver } from '../mail/dns/lookup.ts';
 import { createSecureResolver } from '../mail/dns/secure-resolver.ts';
 import type { Log, Meter } from '../mail/log.ts';
-import { isLoopback } from '../mail/receiver/admission.ts';
+import { isLoopback } from '../mail/guard/network.ts';
 import { systemClock } from '../mail/relay/clock.ts';
-import { tlsPolicies } from '../mail/relay/tls-policy/policies.ts';
-import type { FindTlsPolicy } from '../mail/relay/tls-policy/policy.ts';
+import { smarthostDane, tlsPolicies } from '../mail/relay/tls-policy/policies.ts';
+import type { FindHostPolicy, FindTlsPolicy } from '../mail/relay/tls-policy/policy.ts';
 import { stsFetcher } from '../mail/relay/tls-policy/sts-fetch.ts';
 import { StsPolicies } from '../mail/relay/tls-policy/sts-policies.ts';
 import type { MailStore } from '../mail/store/store.ts';
@@ -32,6 +32,7 @@ const DNS_PORT = 53;
 /** Finds out what other domains demand of who sends to them, and keeps it fresh until it is closed. */
 export class OutboundTls implements AsyncDisposable {
   readonly find: FindTlsPolicy;
+  readonly ofSmarthost: FindHostPolicy;
   /** Whether the resolvers are such that DANE can be believed. */
   readonly dane: boolean;
   readonly #sts: StsPolicies;
@@ -46,6 +47,7 @@ export class OutboundTls implements AsyncDisposable {
     this.#sts = new StsPolicies({ store, resolver, fetch, clock: { ...systemClock, now: clock }, log, meter: metrics });
     this.dane = secure !== undefined;
     this.find = tlsPolicies({ sts: this.#sts, secure, now: clock });
+    this.ofSmarthost = smarthostDane({ secure, now: clock });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

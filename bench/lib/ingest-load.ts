@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as tlsConnect, type TLSSocket } from 'node:tls';
 import type { Subject } from './mailstead.ts';
 import { message } from './messages.ts';
 import { cpuMs } from './process.ts';
@@ -12,6 +14,10 @@ export interface Load {
   oneEach: boolean;
   /** Speak LMTP to the subject's LMTP port instead of SMTP. */
   lmtp: boolean;
+  /** Makes the nth message of a run; by default one of {@link message}. */
+  mail?: (n: number, octets: number, run: string) => Promise<Buffer>;
+  /** Envelope sender of the nth. */
+  sender?: (n: number) => string;
 }
 
 export interface Figures {
@@ -29,7 +35,9 @@ let runs = 0;
 /** Puts the same mail on a server and waits until all of it can be seen over IMAP. */
 export async function ingest(subject: Subject, load: Load): Promise<Figures> {
   const run = `r${process.pid}x${runs++}`;
-  const mails = Array.from({ length: Math.min(load.messages, 500) }, (_, i) => stuffed(message(i, load.octets, run)));
+  const { mail = plain, sender = () => 'bench@sender.test' } = load;
+  const made = Array.from({ length: Math.min(load.messages, 500) }, (_, i) => mail(i, load.octets, run));
+  const mails = (await Promise.all(made)).map(stuffed);
   const watch = await Watch.open(subject);
   const cpu = cpuMs(subject.roots);
   const took: number[] = [];
@@ -43,6 +51,7 @@ export async function ingest(subject: Subject, load: Load): Promise<Figures> {
       wire ??= await greet(subject, load);
       await send(
         wire,
+        sender(i % mails.length),
         `${subject.users[i % subject.users.length]}@${subject.domain}`,
         mails[i % mails.length] as Buffer,
       );
@@ -68,6 +77,8 @@ export async function ingest(subject: Subject, load: Load): Promise<Figures> {
   };
 }
 
+const plain = (n: number, octets: number, run: string): Promise<Buffer> => Promise.resolve(message(n, octets, run));
+
 async function greet(subject: Subject, load: Load): Promise<Wire> {
   const wire = await Wire.open(load.lmtp ? (subject.lmtpPort ?? 0) : subject.smtpPort);
   await wire.smtp(undefined, '2');
@@ -75,8 +86,8 @@ async function greet(subject: Subject, load: Load): Promise<Wire> {
   return wire;
 }
 
-async function send(wire: Wire, to: string, mail: Buffer): Promise<void> {
-  await wire.smtp('MAIL FROM:<bench@sender.test>\r\n', '2');
+async function send(wire: Wire, from: string, to: string, mail: Buffer): Promise<void> {
+  await wire.smtp(`MAIL FROM:<${from}>\r\n`, '2');
   await wire.smtp(`RCPT TO:<${to}>\r\n`, '2');
   await wire.smtp('DATA\r\n', '3');
   await wire.smtp(mail, '2');
@@ -89,26 +100,28 @@ function stuffed(mail: Buffer): Buffer {
 /** Counts what every user can see, over IMAP. */
 class Watch {
   readonly #wires: { wire: Wire; before: number }[];
+  readonly #mailboxes: readonly string[];
 
-  private constructor(wires: { wire: Wire; before: number }[]) {
+  private constructor(wires: { wire: Wire; before: number }[], mailboxes: readonly string[]) {
     this.#wires = wires;
+    this.#mailboxes = mailboxes;
   }
 
   static async open(subject: Subject): Promise<Watch> {
+    const { mailboxes = ['INBOX'] } = subject;
     const wires = subject.users.map(async (user) => {
-      const wire = await Wire.open(subject.imapPort);
-      await wire.line();
-      const name = subject.domain === 'box.test' ? `${user}@box.test` : user;
-      await wire.imap(`LOGIN ${name} ${subject.password}`);
-      return { wire, before: await count(wire) };
+      const wire = await logIn(subject, user);
+      return { wire, before: await count(wire, mailboxes) };
     });
-    return new Watch(await Promise.all(wires));
+    return new Watch(await Promise.all(wires), mailboxes);
   }
 
   async until(messages: number): Promise<void> {
     const deadline = performance.now() + 120_000;
     for (;;) {
-      const seen = await Promise.all(this.#wires.map(async ({ wire, before }) => (await count(wire)) - before));
+      const seen = await Promise.all(
+        this.#wires.map(async ({ wire, before }) => (await count(wire, this.#mailboxes)) - before),
+      );
       if (seen.reduce((sum, n) => sum + n, 0) >= messages) break;
       if (performance.now() > deadline) throw new Error('some messages never became visible');
       await sleep(10);
@@ -117,7 +130,35 @@ class Watch {
   }
 }
 
-async function count(wire: Wire): Promise<number> {
-  const lines = await wire.imap('STATUS INBOX (MESSAGES)');
-  return Number(/MESSAGES (\d+)/.exec(lines.join(' '))?.[1] ?? 0);
+async function logIn(subject: Subject, user: string): Promise<Wire> {
+  const { imapsPort: port } = subject;
+  const wire = port === undefined ? await Wire.open(subject.imapPort) : Wire.over(await secured(port));
+  await wire.line();
+  const name = subject.domain === 'box.test' ? `${user}@box.test` : user;
+  await wire.imap(`LOGIN ${name} ${subject.password}`);
+  return wire;
+}
+
+async function secured(port: number): Promise<TLSSocket> {
+  const socket = tlsConnect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** A field of the newest message of the first user. */
+export async function lastHeader(subject: Subject, name: string): Promise<string> {
+  const wire = await logIn(subject, subject.users[0] ?? '');
+  await wire.imap('SELECT INBOX');
+  const lines = await wire.imap(`FETCH * (BODY.PEEK[HEADER.FIELDS (${name})])`);
+  wire.close();
+  return lines.join(' ');
+}
+
+async function count(wire: Wire, mailboxes: readonly string[]): Promise<number> {
+  let all = 0;
+  for (const mailbox of mailboxes) {
+    const lines = await wire.imap(`STATUS ${mailbox} (MESSAGES)`);
+    all += Number(/MESSAGES (\d+)/.exec(lines.join(' '))?.[1] ?? 0);
+  }
+  return all;
 }

@@ -13,6 +13,10 @@ export interface Subject {
   smtpPort: number;
   lmtpPort?: number;
   imapPort: number;
+  /** Where a password is taken over TLS only. */
+  imapsPort?: number;
+  /** Where mail comes to, of each user; INBOX by default. */
+  mailboxes?: readonly string[];
   /** Users that exist, and their password. */
   users: readonly string[];
   domain: string;

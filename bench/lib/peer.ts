@@ -14,14 +14,14 @@ const PASSWORD = 'pw';
 
 /**
  * Debian's Postfix delivering by LMTP to Debian's Dovecot (sdbox, its fastest durable format), both private, on loopback,
- * without TLS, with their default fsync. Needs root: Postfix will not run otherwise.
+ * without TLS, with their default fsync; `settings` are more lines of main.cf. Needs root: Postfix will not run otherwise.
  */
-export async function startPeer(users: number): Promise<Subject> {
+export async function startPeer(users: number, settings = ''): Promise<Subject> {
   const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'peer-bench-'));
   chmodSync(dir, 0o755);
   const names = Array.from({ length: users }, (_, i) => `sd${i + 1}`);
   writeDovecot(dir, names);
-  layPostfix(dir);
+  layPostfix(dir, settings);
   const dovecot = spawn('/usr/sbin/dovecot', ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'inherit' });
   run(...postfixControl(dir, 'start'));
   await sleep(2000);
@@ -103,7 +103,7 @@ namespace inbox {
   );
 }
 
-function layPostfix(dir: string): void {
+function layPostfix(dir: string, more: string): void {
   writePostfix({
     dir,
     hostname: `mx.${DOMAIN}`,
@@ -117,7 +117,7 @@ smtpd_client_connection_count_limit = 0
 smtpd_relay_restrictions = permit_mynetworks reject
 smtp_dns_support_level = disabled
 message_size_limit = 60000000
-`,
+${more}`,
     services: [`127.0.0.1:${SMTP} inet n - n - 200 smtpd`, 'lmtp unix - - n - - lmtp'],
   });
 }

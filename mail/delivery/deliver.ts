@@ -1,4 +1,5 @@
 import type { MessageFacts, MessageIndex } from '../message/index-types.ts';
+import { anyOver, countUse } from '../store/alias-use.ts';
 import { addBlob } from '../store/blob.ts';
 import { countCopy, isSpent } from '../store/forwarder.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
@@ -12,6 +13,8 @@ import { type TakenReport, takeReport } from './report.ts';
 import { storeKeywords } from '../store/flags.ts';
 import { keepJudged } from '../store/judged.ts';
 import { addEmail, addEntry } from '../store/message.ts';
+import { notedKeys } from '../policy/noted-keys.ts';
+import { noteSender } from '../store/sender.ts';
 import { noteReject, rejectsMailbox } from '../store/reject.ts';
 import { collectBlob } from '../store/tidy.ts';
 import { noteForVacation } from '../store/vacation.ts';
@@ -23,6 +26,8 @@ export interface Delivery {
   to: string;
   /** `Return-Path` and `Delivered-To`, one character an octet, each line with its CRLF. */
   trace: string;
+  /** Those by which it came: they count it, and may take no more. */
+  aliases?: readonly number[];
   /** Nobody outside is told of it. */
   quiet?: boolean;
   /** What was decided about it for this account; without one it goes to the inbox, and nothing is said of it. */
@@ -54,7 +59,10 @@ export interface Accepted {
   hold: string | null;
 }
 
-/** `spent`: a forward would send on more than it may today. Nothing was done, and a new plan will keep the mail here. */
+/**
+ * `spent`: a forward would send on more than it may today. Nothing was done, and a new plan will keep the mail here.
+ * `over`: nothing was done either, as an alias takes no more.
+ */
 export type Delivered =
   | {
       kind: 'delivered';
@@ -64,12 +72,14 @@ export type Delivered =
       /** Addresses that have sent on all they may today. */
       reached: string[];
     }
-  | { kind: 'spent' };
+  | { kind: 'spent' }
+  | { kind: 'over' };
 
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
 export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<Delivered> => {
   const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
   if (await isSpent(tx, sources, stamp)) return { kind: 'spent' };
+  if (await anyOver(tx, mail.deliveries, stamp.now)) return { kind: 'over' };
   for (const { tenant, source, why } of mail.kept ?? []) {
     const about = { tenant, messageId: mail.index.messageId };
     await note(tx, mail.trace, 'kept', null, { from: mail.sender, source, because: why }, stamp, about);
@@ -81,6 +91,7 @@ export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Pro
   for (const delivery of deliveries) placed += Number(await receive(tx, mail, delivery, blob, stamp));
   // Of refused mail that has no place to be kept nothing stays.
   if (placed === 0) await collectBlob(tx, blob);
+  await countUse(tx, deliveries, mail.sender, stamp);
   const reached: string[] = [];
   for (const one of mail.onward) {
     if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
@@ -176,12 +187,19 @@ export async function deliverTo(
   const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
   const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
   const placed = await addEntry(tx, place.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);
-  if (filing !== undefined) await keepJudged(tx, email.id, filing);
+  if (filing !== undefined) await keepVerdict(tx, account, email.id, filing, stamp);
   if (folder === 'rejects') await noteReject(tx, { account, email: email.id, mailbox: place.mailbox, placed }, stamp);
   const { listener, away } = place;
   if (away === 1 && folder === 'inbox') await noteForVacation(tx, { account, email: email.id }, stamp);
   if (listener !== null && quiet !== true) await noteArrival(tx, { listener, account, email: email.id }, stamp);
   return email.id;
+}
+
+async function keepVerdict(tx: Write, account: number, email: number, filing: Filing, stamp: Stamp): Promise<void> {
+  await keepJudged(tx, email, filing);
+  // Who was refused has not been here.
+  if (filing.folder === 'rejects') return;
+  await noteSender(tx, { account, keys: notedKeys(filing.senders), junk: filing.folder === 'junk' }, stamp);
 }
 
 /** Where a message is put, and who is told of it. */

@@ -2,7 +2,7 @@ import { type Address, formatAddress } from '../message/address.ts';
 import { suppressed } from '../store/suppression.ts';
 import { query, type Store } from '../store/engine/types.ts';
 import type { NewQueueRow } from '../store/queue.ts';
-import { type Delivery, deliveryTrace } from './deliver.ts';
+import type { Delivery } from './deliver.ts';
 import { type ForwardedMail, type Kept, type Onward, planForwards } from './forward.ts';
 import { routeAtOwnName, routeOutward } from './route.ts';
 
@@ -19,12 +19,13 @@ export interface Destinations {
 export interface Unreachable {
   address: string;
   /** `lost`: its forwards lead nowhere, or may not be followed by this message. `later`: they pass nothing on for now. */
-  why: 'unknown' | 'full' | 'lost' | 'later';
+  why: 'unknown' | 'over' | 'full' | 'lost' | 'later';
 }
 
 /** Why {@link Unreachable}, as the end of a sentence. */
 export const UNREACHABLE: Readonly<Record<Unreachable['why'], string>> = {
   unknown: 'its domain is hosted here, and there is no such mailbox',
+  over: 'it was an address for a while, and is not in use any more',
   full: 'its mailbox is full',
   lost: 'it only forwards, and this message cannot go on from there',
   later: 'it only forwards, and its forward passes nothing on for now',
@@ -48,23 +49,19 @@ export async function destinations(
   const unreachable: Unreachable[] = [];
   for (const address of recipients) {
     const recipient = formatAddress(address);
-    const outward = await routeOutward(store, address);
+    const outward = await routeOutward(store, address, { now: mail.now });
     const atOwnName = outward.kind === 'elsewhere' && address.domain === mail.hostname;
     const { kind } = atOwnName ? await routeAtOwnName(store, address) : outward;
     if (kind === 'elsewhere') elsewhere.push({ recipient, domain: address.domain, notify: '', orcpt: '' });
-    else if (kind === 'unknown' || (kind === 'full' && !late)) unreachable.push({ address: recipient, why: kind });
+    else if (kind === 'unknown' || kind === 'over' || (kind === 'full' && !late))
+      unreachable.push({ address: recipient, why: kind });
     else local.push(address);
   }
-  const { accounts, onward, lost, kept } = await planForwards(store, local, mail);
+  const { here, onward, lost, kept } = await planForwards(store, local, mail);
   for (const address of lost) {
     const passing = kept.some(({ recipient, kind }) => recipient === address && PASSING.has(kind));
     unreachable.push({ address: formatAddress(address), why: passing ? 'later' : 'lost' });
   }
-  const sender = mail.sender === undefined ? '' : formatAddress(mail.sender);
-  const here = [...accounts].map(([account, address]): Delivery => {
-    const to = formatAddress(address);
-    return { account, to, trace: deliveryTrace(sender, to) };
-  });
   const reached = local.filter((address) => !lost.includes(address)).map(formatAddress);
   return { local: reached, here, elsewhere, onward, unreachable };
 }

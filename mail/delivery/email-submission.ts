@@ -1,4 +1,5 @@
 import { command } from '../store/engine/types.ts';
+import { inState } from '../store/guarded.ts';
 import { addEmailSubmission, type NewEmailSubmission, ownSubmission } from '../store/jmap-submission.ts';
 import { unschedule } from './schedule.ts';
 import { enter, judge, type Stopped, type Submission } from './submit.ts';
@@ -7,7 +8,7 @@ import { enter, judge, type Stopped, type Submission } from './submit.ts';
 export type SubmittedEmail = { kind: 'submitted'; id: number; queued: boolean } | Stopped;
 
 /** The gate for what is sent by JMAP: what it takes is remembered in the same commit. RFC 8621 7.5. */
-export const submitEmail = command(
+const enterEmail = command(
   'submit-email',
   async (tx, { mail, record }: { mail: Submission; record: NewEmailSubmission }, stamp): Promise<SubmittedEmail> => {
     const stopped = await judge(tx, mail, stamp.now);
@@ -21,7 +22,7 @@ export const submitEmail = command(
 );
 
 /** Takes back what has not left. `late`: it has, or somebody is about to let it. */
-export const cancelSubmission = command(
+const cancel = command(
   'cancel-submission',
   async (
     tx,
@@ -34,3 +35,7 @@ export const cancelSubmission = command(
     return { kind: (await unschedule(tx, row.trace, stamp)) ? 'canceled' : 'late' };
   },
 );
+
+/** As a client asks for them that goes by the state that it knows. */
+export const submitEmail = inState('EmailSubmission', enterEmail);
+export const cancelSubmission = inState('EmailSubmission', cancel);

@@ -9,6 +9,8 @@ export interface Filing {
   keywords: readonly string[];
   trust: Trust;
   verdict: Verdict;
+  /** Keys of who sent it, policy/sender-keys.ts. */
+  senders: readonly string[];
   /** Its header lines, complete with CRLF, for the top of what this account gets. */
   trace: string;
 }
@@ -16,11 +18,18 @@ export interface Filing {
 /** Findings named in the header; the whole list is in the verdict. */
 const MOST_NAMED = 12;
 
-/** How a decision is carried out. `known`: the account knows the author, who has proved to be it. */
-export function filingOf(
-  decision: Decision,
-  { authserv, authentication, known }: { authserv: string; authentication: Authentication; known: boolean },
-): Filing {
+/** What a filing is made with beside the decision. */
+export interface About {
+  /** Our own name. */
+  authserv: string;
+  authentication: Authentication;
+  /** The account knows the author, who has proved to be it. */
+  known: boolean;
+  senders: readonly string[];
+}
+
+/** How a decision is carried out. */
+export function filingOf(decision: Decision, { authserv, authentication, known, senders }: About): Filing {
   const trust = trustOf(authentication, decision, known);
   const folder = FOLDERS[decision.kind];
   const { score, findings } = decision;
@@ -29,6 +38,7 @@ export function filingOf(
     keywords: keywordsOf(trust, decision.kind),
     trust,
     verdict: { outcome: folder, score, findings },
+    senders,
     trace: `Authentication-Results: ${resultsText(authserv, authentication)}\r\n${verdictField(decision)}`,
   };
 }

@@ -7,7 +7,9 @@ import type { Field } from '../message/header.ts';
 import type { Store } from '../store/engine/types.ts';
 import { type Forward, forwardsOf } from '../store/forwarder.ts';
 import type { NewQueueRow } from '../store/queue.ts';
-import { lookupKeys, routeOutward } from './route.ts';
+import type { Delivery } from './deliver.ts';
+import { deliveryTo, oneEach } from './deliveries.ts';
+import { lookupKeys, type Route, routeOutward } from './route.ts';
 
 /** One copy that goes on to an address elsewhere. */
 export interface Onward {
@@ -27,8 +29,8 @@ export interface Onward {
 }
 
 export interface Plan {
-  /** Accounts that get the message, with the address under which they do. */
-  accounts: Map<number, Address>;
+  /** What accounts get: one copy each. */
+  here: Delivery[];
   onward: Onward[];
   /** Recipients that would reach nobody: a message with one of these must not be accepted. */
   lost: Address[];
@@ -78,7 +80,7 @@ const MOST_FORWARDS = 200;
  * to the mailbox it came from, where there is one.
  */
 export async function planForwards(store: Store, recipients: readonly Address[], mail: ForwardedMail): Promise<Plan> {
-  const way = new Way();
+  const way = new Way(mail.sender);
   const open: Step[] = recipients.map((address) => ({
     recipient: address,
     address,
@@ -89,7 +91,7 @@ export async function planForwards(store: Store, recipients: readonly Address[],
   for (let step = open.shift(); step !== undefined; step = open.shift()) {
     if (!way.isNew(step)) continue;
     const tooMany = step.by !== undefined && ++forwards > MOST_FORWARDS;
-    const { arrived, on } = tooMany ? NOWHERE : await follow(store, step, mail, way.plan);
+    const { arrived, on } = tooMany ? NOWHERE : await follow(store, step, mail, way);
     if (arrived) way.reach(step.recipient);
     else if (on.length === 0) way.fallBack(step);
     open.push(...on);
@@ -99,11 +101,16 @@ export async function planForwards(store: Store, recipients: readonly Address[],
 
 /** Where the message has been on the way to everybody. An address is met once for each fallback, so circles end. */
 class Way {
-  readonly plan: Plan = { accounts: new Map(), onward: [], lost: [], kept: [] };
+  readonly plan: Plan = { here: [], onward: [], lost: [], kept: [] };
+  readonly #sender: Address | undefined;
   readonly #met = new Map<string, Address>();
   readonly #reached = new Set<Address>();
   /** Those that share the rest of the way with another recipient. */
   readonly #joined: (readonly [step: Step, other: Address])[] = [];
+
+  constructor(sender: Address | undefined) {
+    this.#sender = sender;
+  }
 
   isNew(step: Step): boolean {
     // Each mailbox that keeps no copy has a way out of its own: when that fails, it gets the message back.
@@ -119,13 +126,17 @@ class Way {
     return false;
   }
 
+  keep(account: number, address: Address, alias?: number): void {
+    this.plan.here.push(deliveryTo(account, address, this.#sender, alias));
+  }
+
   reach(recipient: Address): void {
     this.#reached.add(recipient);
   }
 
   fallBack({ recipient, fallback }: Step): void {
     if (fallback === undefined) return;
-    if (!this.plan.accounts.has(fallback)) this.plan.accounts.set(fallback, recipient);
+    this.keep(fallback, recipient);
     this.reach(recipient);
   }
 
@@ -133,8 +144,8 @@ class Way {
     this.#follow();
     for (const [step] of this.#joined) if (!this.#reached.has(step.recipient)) this.fallBack(step);
     this.#follow();
-    this.plan.lost.push(...recipients.filter((one) => !this.#reached.has(one)));
-    return this.plan;
+    const lost = recipients.filter((one) => !this.#reached.has(one));
+    return { ...this.plan, here: oneEach(this.plan.here), lost };
   }
 
   #follow(): void {
@@ -153,26 +164,32 @@ interface Followed {
 
 const NOWHERE: Followed = { arrived: false, on: [] };
 
-async function follow(store: Store, step: Step, mail: ForwardedMail, plan: Plan): Promise<Followed> {
+async function follow(store: Store, step: Step, mail: ForwardedMail, way: Way): Promise<Followed> {
   const { recipient, address, by } = step;
-  const where = await routeOutward(store, address);
-  if (where.kind === 'elsewhere') return by === undefined ? NOWHERE : leave(step, by, mail, plan);
-  const forwards = await store.read(forwardsOf, { keys: lookupKeys(address), now: mail.now });
-  // Also a full one: it was accepted, or is at the end of a way that nobody else is at.
-  const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
-  const { going, kept } = choose(forwards, mail);
-  plan.kept.push(...kept.map((one) => ({ ...one, recipient })));
+  const where = await routeOutward(store, address, { now: mail.now });
+  if (where.kind === 'elsewhere') return by === undefined ? NOWHERE : leave(step, by, mail, way.plan);
+  if (where.kind === 'over') return NOWHERE;
+  // Also full ones: it was accepted, or is at the end of a way that nobody else is at.
+  const accounts = where.kind === 'here' || where.kind === 'full' ? where.accounts : [];
+  const { going, kept } = choose(await forwardsFrom(store, address, where, mail), mail);
+  way.plan.kept.push(...kept.map((one) => ({ ...one, recipient })));
   // One that waits is no reason to lose what it would have passed on.
   const waits = kept.some(({ kind }) => kind === 'pending' || kind === 'stopped');
-  const stays = account !== undefined && (going.length === 0 || waits || going.some((one) => one.keepLocal));
-  if (stays && !plan.accounts.has(account)) plan.accounts.set(account, address);
+  const stays = accounts.length > 0 && (going.length === 0 || waits || going.some((one) => one.keepLocal));
+  const alias = where.kind === 'here' ? where.alias : undefined;
+  if (stays) for (const account of accounts) way.keep(account, address, alias);
+  const fallback = stays ? undefined : (accounts[0] ?? step.fallback);
   const on = going.flatMap((one): Step[] => {
     const to = parseAddress(one.destination);
-    return to === undefined
-      ? []
-      : [{ recipient, address: to, by: one, fallback: stays ? undefined : (account ?? step.fallback) }];
+    return to === undefined ? [] : [{ recipient, address: to, by: one, fallback }];
   });
   return { arrived: stays, on };
+}
+
+/** An alias for one +detail has nothing to do with the forwards of the address without it. */
+async function forwardsFrom(store: Store, address: Address, where: Route, { now }: ForwardedMail): Promise<Forward[]> {
+  if (where.kind === 'here' && !where.forwards) return [];
+  return store.read(forwardsOf, { keys: lookupKeys(address), now });
 }
 
 /** Which forwards of an address pass a message on, and why the others do not. */

@@ -1,12 +1,13 @@
 import type { KeyObject } from 'node:crypto';
-import { type Address, formatAddress, parseAddress } from '../message/address.ts';
+import { type Address, parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { isWholly, type Part, unpackParts } from '../message/parts.ts';
 import { quotedSenders, readReport } from '../message/report.ts';
 import { reportedCopy } from '../message/report-address.ts';
 import { type Departed, departedCopy } from '../store/departed.ts';
 import type { Store } from '../store/engine/types.ts';
-import { type Delivery, deliveryTrace } from './deliver.ts';
+import type { Delivery } from './deliver.ts';
+import { deliveryTo } from './deliveries.ts';
 import { digestOf, saidOf, type TakenReport } from './report.ts';
 import { route } from './route.ts';
 
@@ -75,6 +76,7 @@ async function toSender(store: Store, copy: Departed, from: Address | undefined)
   if (address === undefined) return null;
   const where = await route(store, address);
   if (where.kind !== 'here' && where.kind !== 'full') return null;
-  const to = formatAddress(address);
-  return { account: where.account, to, trace: deliveryTrace(from === undefined ? '' : formatAddress(from), to) };
+  // Of several who write from one alias, the one who wrote this.
+  const account = where.accounts.find((one) => one === copy.account) ?? where.accounts[0];
+  return account === undefined ? null : deliveryTo(account, address, from);
 }

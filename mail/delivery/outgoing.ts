@@ -1,4 +1,5 @@
 import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
+import { countUse } from '../store/alias-use.ts';
 import { addBlob } from '../store/blob.ts';
 import type { Stamp, Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
@@ -34,6 +35,8 @@ export interface Outgoing {
   elsewhere: readonly NewQueueRow[];
   /** Copies that recipients on this box have forwarded. */
   onward?: readonly Onward[];
+  /** Who is watched for it; '' or left out: nobody. */
+  sentBy?: string;
   /** Account whose Sent mailbox gets a copy. */
   copyFor?: number | null;
   /** Why mail for elsewhere may not go out yet; null lets it go. */
@@ -71,6 +74,7 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sen
   await noteSubmitted(tx, mail, stamp);
   for (const delivery of mail.here)
     await receive(tx, { ...mail, index: wholeIndex(mail.index) }, delivery, blob, stamp);
+  await countUse(tx, mail.here, mail.sender, stamp);
   if (typeof mail.copyFor === 'number')
     await fileCopy(tx, mail.copyFor, { blob, index: wholeIndex(mail.index) }, stamp);
   if (mail.report !== undefined) await tellSender(tx, mail, mail.report, stamp);

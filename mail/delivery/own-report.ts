@@ -1,7 +1,7 @@
 import { formatAddress, type Address } from '../message/address.ts';
 import { indexMessage } from '../message/indexer.ts';
 import type { Store } from '../store/engine/types.ts';
-import { deliveryTrace } from './deliver.ts';
+import { deliveryTo } from './deliveries.ts';
 import { routeOutward } from './route.ts';
 import type { Outgoing } from './submit.ts';
 
@@ -16,7 +16,7 @@ export async function ownReport(
   const to = formatAddress(report.to);
   const where = await routeOutward(store, report.to);
   // Also into a full mailbox: there is nobody else to tell.
-  const account = where.kind === 'here' || where.kind === 'full' ? where.account : undefined;
+  const accounts = where.kind === 'here' || where.kind === 'full' ? where.accounts : [];
   const data = Uint8Array.from(report.bytes);
   return {
     trace: report.trace,
@@ -28,7 +28,7 @@ export async function ownReport(
     ret: '',
     envid: '',
     signAs: [],
-    here: account === undefined ? [] : [{ account, to, trace: deliveryTrace('', to) }],
+    here: accounts.map((account) => deliveryTo(account, report.to, undefined)),
     elsewhere:
       where.kind === 'elsewhere' ? [{ recipient: to, domain: report.to.domain, notify: 'NEVER', orcpt: '' }] : [],
     hold: report.hold,

@@ -6,6 +6,7 @@ import type { Stamp, Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
 import { meansGone, suppress } from '../store/suppression.ts';
 import type { Delivery } from './deliver.ts';
+import { watchBack } from './watch.ts';
 
 /** A report that came in, about one copy that left. */
 export interface TakenReport {
@@ -71,14 +72,20 @@ export async function takeReport(
       return true;
     case 'complained':
       await note(tx, trace, 'complained', account, { to, report, feedback: said.feedback }, stamp, about);
-      await suppressed(tx, copy, 'complaint', said.feedback, stamp);
+      // Once a recipient: a single one could send as many reports as are taken about its copies.
+      if (await suppressed(tx, copy, 'complaint', said.feedback, stamp)) {
+        await watchBack(tx, copy, { complaints: 1 }, stamp);
+      }
       return true;
     case 'failed':
     case 'told': {
       const { action, status, text, host } = said.status;
       const event = said.kind === 'failed' ? 'failed' : 'reported';
       await note(tx, trace, event, account, { to, host, status, text, action, report }, stamp, about);
-      if (said.kind === 'failed' && meansGone(status)) await suppressed(tx, copy, 'hard_bounce', text, stamp);
+      if (said.kind === 'failed' && meansGone(status)) {
+        const news = await suppressed(tx, copy, 'hard_bounce', text, stamp);
+        if (news) await watchBack(tx, copy, { bounced: 1 }, stamp);
+      }
       return true;
     }
   }
@@ -90,6 +97,6 @@ async function suppressed(
   reason: 'complaint' | 'hard_bounce',
   said: string,
   stamp: Stamp,
-): Promise<void> {
-  await suppress(tx, { tenant, key: textKey(recipient), reason, source: 'report', said, trace, account }, stamp);
+): Promise<boolean> {
+  return suppress(tx, { tenant, key: textKey(recipient), reason, source: 'report', said, trace, account }, stamp);
 }

@@ -1,48 +1,95 @@
 import { type Address, addressKey, withoutDetail } from '../message/address.ts';
-import { operatorAccount, routeFacts } from '../store/account.ts';
+import { blockedAtOnce, patternsOf, type SenderRule } from '../policy/sender-rules.ts';
+import { operatorAccount } from '../store/account.ts';
 import type { Store } from '../store/engine/types.ts';
+import { routeFacts } from '../store/route-facts.ts';
+import { senderRules } from '../store/sender-rule.ts';
 
 /** What a recipient address means to this box. */
 export type Route =
-  /** `forwards`: a copy goes on to other addresses, or all of it. */
-  | { kind: 'here'; account: number; address: Address; forwards: boolean }
+  /** At least one account; `forwards`: a copy goes on to other addresses, or all of it. `alias`: by which it was found. */
+  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards: boolean; alias?: number }
   /** No mailbox; mail for it goes on to other addresses. */
   | { kind: 'forward'; address: Address }
   /** No mailbox, and no forward of it passes anything on for now. */
   | { kind: 'waiting' }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
-  | { kind: 'full'; account: number; address: Address }
+  /** Nobody whom it leads to has room. */
+  | { kind: 'full'; accounts: readonly number[]; address: Address }
+  /** An alias that was made for a while, or for some messages, and takes no more. */
+  | { kind: 'over' }
+  /** Everybody whom it leads to blocks who sends this. */
+  | { kind: 'blocked'; rule: SenderRule }
   | { kind: 'elsewhere' };
 
-/** Decides where a recipient leads: mailbox or alias, then plus-address, then the roles that every domain has. */
-export async function route(store: Store, address: Address): Promise<Route> {
+/** What has a say in where a recipient leads, beside its address. */
+export interface Asking {
+  /** ms UTC. Left out: aliases that are over by now lead on, as reports to who wrote from them should. */
+  now?: number;
+  /** Octets of the message, as far as that is known. */
+  size?: number;
+  /** Who sends it from outside: rules are asked about them. */
+  from?: () => { sender: string; networks: readonly string[] };
+}
+
+/**
+ * Decides where a recipient leads: mailbox, then alias, then both without the +detail, then aliases with a `*`, at last the
+ * roles that every domain has.
+ */
+export async function route(store: Store, address: Address, asking: Asking = {}): Promise<Route> {
+  const { now = null, size = 1, from } = asking;
   const facts = await store.read(routeFacts, {
     domain: address.domain,
     keys: lookupKeys(address),
-    postmaster: isRole(address),
+    role: isRole(address),
+    size: Math.max(1, size),
+    now,
   });
   if (facts.domain === 'none') return { kind: 'elsewhere' };
   if (facts.domain === 'unverified') return { kind: 'unverified' };
-  const { account, forwards, waits, full } = facts;
-  if (account === null && waits) return { kind: 'waiting' };
-  if (account === null) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
-  return full ? { kind: 'full', account, address } : { kind: 'here', account, address, forwards };
+  const { all, accounts, over, forwards, waits, alias, ruled } = facts;
+  if (over) return { kind: 'over' };
+  if (all.length > 0 && accounts.length === 0) return { kind: 'full', accounts: all, address };
+  if (accounts.length === 0 && waits) return { kind: 'waiting' };
+  if (accounts.length === 0) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
+  const here = { kind: 'here', accounts, address, forwards, ...(alias !== null && { alias }) } as const;
+  return ruled && from !== undefined ? spared(store, here, from()) : here;
+}
+
+/** Leaves out those who block the sender, before anything of the message has come. */
+async function spared(
+  store: Store,
+  here: Route & { kind: 'here' },
+  from: { sender: string; networks: readonly string[] },
+): Promise<Route> {
+  const patterns = patternsOf({ author: '', aligned: false, ...from });
+  const open: number[] = [];
+  let blocked: SenderRule | undefined;
+  for (const account of here.accounts) {
+    const rule = blockedAtOnce(await store.read(senderRules, { account, patterns }), from);
+    if (rule === undefined) open.push(account);
+    else blocked = rule;
+  }
+  if (open.length > 0 || blocked === undefined) return { ...here, accounts: open };
+  return { kind: 'blocked', rule: blocked };
 }
 
 /**
  * Where mail that leaves from here leads. A domain that is claimed and not proved is somebody else's as far as anybody
  * knows, or one tenant's claim would keep all others from writing to it.
  */
-export async function routeOutward(store: Store, address: Address): Promise<Route> {
-  const where = await route(store, address);
+export async function routeOutward(store: Store, address: Address, asking: Asking = {}): Promise<Route> {
+  const where = await route(store, address, asking);
   return where.kind === 'unverified' ? { kind: 'elsewhere' } : where;
 }
 
 /** Where an address at the box's own name leads when that is no domain of ours. RFC 5321 4.5.1: its postmaster is there. */
 export async function routeAtOwnName(store: Store, address: Address): Promise<Route> {
   const account = isRole(address) ? await store.read(operatorAccount, undefined) : undefined;
-  return account === undefined ? { kind: 'elsewhere' } : { kind: 'here', account, address, forwards: false };
+  return account === undefined
+    ? { kind: 'elsewhere' }
+    : { kind: 'here', accounts: [account], address, forwards: false };
 }
 
 /** The forms under which an address is looked up, from most to least exact. RFC 5233. */

@@ -1,10 +1,12 @@
 import { parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { anyOver, countUse } from '../store/alias-use.ts';
 import { addBlob } from '../store/blob.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { forgetGuess } from '../store/sent-before.ts';
+import { heldFor } from '../store/paused-sender.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
@@ -130,7 +132,9 @@ export const sendScheduled = command(
   'send-scheduled',
   async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
     const { id, index, hold, local, here, elsewhere, onward } = mail;
-    if (await isForeignNow(tx, id, stamp)) return { queued: false };
+    // Where an alias has just taken its last message the next look finds it so, and leaves its address out.
+    if (await anyOver(tx, here, stamp.now)) return { queued: false };
+    if ((await isForeignNow(tx, id, stamp)) || (await isPausedNow(tx, id, stamp))) return { queued: false };
     const waited = await tx.get<{ copy_for: number | null }>(
       'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
       id,
@@ -160,6 +164,7 @@ export const sendScheduled = command(
     await noteLeftOut(tx, message, mail, stamp);
     if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
+    await countUse(tx, here, sender, stamp);
     if (mail.report !== undefined) await tellSender(tx, message, mail.report, stamp);
     await addRows(tx, { submission: id, trace, account, tenant }, elsewhere, hold, stamp);
     for (const one of onward) await sendOn(tx, message, one, row.blob_id, stamp);
@@ -188,6 +193,20 @@ async function isForeignNow(tx: Write, id: number, stamp: Stamp): Promise<boolea
   const because = `${foreign.domain} cannot be written from any more: it is not yours, not verified, or paused`;
   await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', because, id);
   await note(tx, trace, 'held', account, { because }, stamp, { tenant });
+  return true;
+}
+
+/** Its sender may have been paused while it waited. */
+async function isPausedNow(tx: Write, id: number, stamp: Stamp): Promise<boolean> {
+  const row = await tx.get<Owned & { trace: string; sent_by: string }>(
+    `SELECT s.id, s.trace, s.tenant, s.account_id, s.sent_by FROM submission s
+       JOIN scheduled d ON d.submission_id = s.id WHERE s.id = ? AND d.held_because IS NULL`,
+    id,
+  );
+  const because = row === undefined ? undefined : await heldFor(tx, row.sent_by);
+  if (row === undefined || because === undefined) return false;
+  await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', because, id);
+  await note(tx, row.trace, 'held', row.account_id, { because }, stamp, { tenant: row.tenant });
   return true;
 }
 

@@ -1,4 +1,5 @@
 import { type Address, formatAddress, parseAddress, textKey } from '../message/address.ts';
+import { anyOver } from '../store/alias-use.ts';
 import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
 import { type Budget, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
@@ -7,7 +8,9 @@ import { suppressed } from '../store/suppression.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
 import type { Verdict } from './policy.ts';
+import { blockedRecipient } from './recipient-rules.ts';
 import { schedule } from './schedule.ts';
+import { metBy, watchedOf, watchSent } from './watch.ts';
 
 export { type Outgoing, send } from './outgoing.ts';
 
@@ -67,21 +70,34 @@ export async function judge(rx: Read, mail: Submission, now: number): Promise<St
     (mail.spares ? await spared(rx, mail) : undefined) ??
     (await overAllowance(rx, { tenant, allowance, recipients: keys }, now)) ??
     (await overBudget(rx, budgets, keys, now)) ??
+    (await refusedHere(rx, mail, now)) ??
     (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined)
   );
 }
 
 /** Takes a message that {@link judge} has nothing against. */
-export async function enter(tx: Write, mail: Submission, stamp: Stamp): Promise<Submitted> {
-  const { tenant, allowance, budgets, guard, verdict, sendAt } = mail;
+export async function enter(tx: Write, submission: Submission, stamp: Stamp): Promise<Submitted> {
+  const { trace, tenant, allowance, budgets, guard, verdict, sendAt } = submission;
+  const watched = watchedOf(submission, budgets);
+  const mail = { ...submission, sentBy: watched?.sender ?? '' };
   const keys = keysOf(mail);
+  const met = watched === undefined ? undefined : await metBy(tx, mail);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
-  const heldBecause = verdict.kind === 'hold' ? verdict.because : null;
+  const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
+  const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? null);
   if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
   return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause };
+}
+
+/** By a rule about recipients, or by an alias that has taken its last message meanwhile. */
+async function refusedHere(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
+  const blocked = await blockedRecipient(rx, mail);
+  if (blocked !== undefined) return { kind: 'refused', because: blocked };
+  if (!(await anyOver(rx, mail.here, now))) return undefined;
+  return { kind: 'refused', because: 'An address among its recipients has just gone out of use: leave it out' };
 }
 
 function keysOf(mail: Outgoing): string[] {

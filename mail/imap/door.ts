@@ -1,9 +1,9 @@
 import type { SecureContext } from 'node:tls';
+import type { Gate } from '../guard/types.ts';
 import type { Login, Logins } from '../login/types.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Accounts } from './accounts.ts';
 import type { Announcer } from './announcer.ts';
-import type { Connections } from './connections.ts';
 import type { ImapLimits } from './limits.ts';
 import type { ImapStore } from './needs.ts';
 import type { Session } from './session.ts';
@@ -39,7 +39,9 @@ export interface ImapOptions {
   /** Asked for at every handshake, so that certificates can be renewed. */
   secureContext(): SecureContext;
   limits?: Partial<ImapLimits>;
-  /** Networks that per-address and rate limits do not count. */
+  /** Who may come in, and what speaks against whom. */
+  guard: Gate;
+  /** Networks that rate limits do not count. */
   exempt?(ip: string): boolean;
   /** Local mode: loopback connections count as secure. */
   local?: boolean;
@@ -55,7 +57,6 @@ export interface Door extends Required<Omit<ImapOptions, 'limits' | 'listeners'>
   readonly extensions: readonly string[];
   readonly accounts: Accounts;
   readonly announcer: Announcer;
-  readonly connections: Connections;
   readonly sessions: Set<Session>;
   /** Takes up the work when input came for a session that rests. */
   converse(session: Session): void;

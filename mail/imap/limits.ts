@@ -1,7 +1,5 @@
 /** Bounds of the IMAP door. Times in ms, sizes in octets. */
 export interface ImapLimits {
-  connections: number;
-  connectionsEachIp: number;
   sessionsEachAccount: number;
   commandsEachMinute: number;
   commandsBeforeLogin: number;
@@ -20,8 +18,6 @@ export interface ImapLimits {
 }
 
 export const DEFAULT_LIMITS: ImapLimits = {
-  connections: 4000,
-  connectionsEachIp: 30,
   sessionsEachAccount: 20,
   commandsEachMinute: 2000,
   commandsBeforeLogin: 10,

@@ -185,6 +185,7 @@ function settle(session: Session, command: ImapCommand<unknown> | undefined, dec
 }
 
 function dismiss(session: Session, text: string): void {
+  if (session.login === undefined && session.badCommands > 0) session.door.guard.offended(session.ip, 'scans');
   session.door.meter.count('imap_sessions_dropped_total', { reason: 'limit' });
   session.bye(text, 'LIMIT');
 }

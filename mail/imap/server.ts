@@ -1,10 +1,13 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { calmLog } from '../guard/calm-log.ts';
+import { isLoopback } from '../guard/network.ts';
+import { told } from '../guard/told.ts';
+import type { Entry } from '../guard/types.ts';
 import { Accounts } from './accounts.ts';
 import { Announcer } from './announcer.ts';
 import { capabilities } from './capabilities.ts';
 import { EXTENSIONS } from './commands/index.ts';
-import { Connections, isLoopback } from './connections.ts';
 import { realClock } from './door.ts';
 import type { Door, ImapListener, ImapOptions } from './door.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -16,6 +19,8 @@ import { sweep } from './sweep.ts';
 const BACKLOG = 4096;
 const SWEEP_MS = 1000;
 const KEEP_ALIVE_MS = 120_000;
+/** How often is said that no connection can be taken. */
+const TROUBLE_MS = 10_000;
 
 /** The IMAP door while it is open. */
 export interface ImapServer {
@@ -67,11 +72,11 @@ function makeDoor(options: ImapOptions): Door {
     local: false,
     clock: realClock,
     ...rest,
+    log: calmLog(rest.log),
     limits,
     extensions: EXTENSIONS,
     accounts: new Accounts({ sessionsEach: limits.sessionsEachAccount, commandsEachMinute: limits.commandsEachMinute }),
     announcer: new Announcer(),
-    connections: new Connections(limits.connections, limits.connectionsEachIp),
     sessions: new Set(),
     converse: (session) => void converse(session),
   };
@@ -83,7 +88,13 @@ function makeServer(door: Door, listener: ImapListener): Server {
     (socket) => accept(door, listener, socket),
   );
   // EMFILE and the like: what cannot be accepted is dropped, and those who are connected go on.
-  server.on('error', (error) => door.log.error({ err: error, listener: listener.tls }, 'IMAP listener'));
+  // This can come with every connection of a flood.
+  let toldAt = -Infinity;
+  server.on('error', (error) => {
+    if (door.clock.now() - toldAt < TROUBLE_MS) return;
+    toldAt = door.clock.now();
+    door.log.error({ err: error, listener: listener.tls }, 'connections cannot be accepted');
+  });
   return server;
 }
 
@@ -94,9 +105,9 @@ function accept(door: Door, listener: ImapListener, socket: Socket): void {
     return;
   }
   const exempt = door.exempt(ip);
-  const entered = door.connections.enter(ip, exempt);
-  if (entered !== 'in') {
-    turnAway(door, listener, socket, entered);
+  const entry = door.guard.enter('imap', ip);
+  if (entry.kind !== 'in') {
+    turnAway(door, listener, socket, entry);
     return;
   }
   door.meter.count('imap_connections_total', { tls: listener.tls });
@@ -120,10 +131,10 @@ function beginTls(session: Session): void {
   }
 }
 
-function turnAway(door: Door, listener: ImapListener, socket: Socket, reason: string): void {
-  door.meter.count('imap_connections_refused_total', { reason });
+function turnAway(door: Door, listener: ImapListener, socket: Socket, entry: Exclude<Entry, { kind: 'in' }>): void {
+  door.meter.count('imap_connections_refused_total', { reason: entry.kind });
   socket.on('error', () => {});
-  if (listener.tls === 'starttls') socket.write('* BYE [LIMIT] Too many connections\r\n');
+  if (listener.tls === 'starttls') socket.write(`* BYE [LIMIT] ${told(entry)}\r\n`);
   socket.destroySoon();
 }
 

@@ -152,7 +152,9 @@ export class Session {
     this.state = 'authenticated';
     this.reader.limits = AFTER_LOGIN;
     this.commands = 0;
-    this.unguard = this.door.logins.onRevoked(login, () => this.expel('Your password was changed or revoked'));
+    this.unguard = this.door.logins.onRevoked(login, () =>
+      this.expel('Your password was changed or revoked, or has expired'),
+    );
   }
 
   select(shared: MailboxView, readOnly: boolean): SelectedView {
@@ -263,7 +265,7 @@ export class Session {
     this.unselect();
     this.unguard?.();
     if (this.login !== undefined) this.door.accounts.leave(this.login.account, this);
-    this.door.connections.leave(this.ip, this.exempt);
+    this.door.guard.leave('imap', this.ip);
     this.state = 'logout';
   }
 

@@ -44,12 +44,19 @@ function stalled(session: Session, now: number): boolean {
 }
 
 function timeOut(session: Session, text: string): void {
+  noteLoitering(session);
   session.door.meter.count('imap_sessions_dropped_total', { reason: 'idle' });
   if (session.resting) session.bye(text, 'UNAVAILABLE');
   else session.socket.destroy();
 }
 
 function drop(session: Session, reason: 'handshake' | 'stalled' | 'idle'): void {
+  noteLoitering(session);
   session.door.meter.count('imap_sessions_dropped_total', { reason });
   session.socket.destroy();
+}
+
+/** Who never logged in held a place for nothing. */
+function noteLoitering({ login, door, ip }: Session): void {
+  if (login === undefined) door.guard.offended(ip, 'loitering');
 }

@@ -1,4 +1,6 @@
-import type { Part } from '../message/parts.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { MessageIndexer } from '../message/indexer.ts';
+import { type Part, unpackParts } from '../message/parts.ts';
 import { decodeStream } from '../message/transfer-stream.ts';
 import { findUpload } from '../store/jmap-upload.ts';
 import { type StoredParts, storedParts } from '../store/stored-part.ts';
@@ -7,6 +9,8 @@ import type { JmapDesk } from './method.ts';
 
 /** What is read at a time. */
 const PIECE = 256 * 1024;
+/** A larger blob is not opened for a part of the message that it holds. */
+const MOST_OPENED = 32 * 1024 * 1024;
 const ENCODED = new Set(['base64', 'quoted-printable']);
 
 /** Octets that have a blob id: a message as it came, a part with its transfer encoding taken off, an upload. */
@@ -37,6 +41,7 @@ export async function openBlob(
   budget: Budget = FREE,
 ): Promise<JmapBlob | undefined> {
   if (ref.kind === 'upload') return openUpload(desk, account, ref.upload);
+  if (ref.kind === 'inner') return openInner(desk, account, ref, budget);
   const message = await desk.store.read(storedParts, { account, email: ref.email });
   if (message === undefined) return undefined;
   if (ref.kind === 'message') {
@@ -47,16 +52,17 @@ export async function openBlob(
   return part && openPart(desk, message, part, budget);
 }
 
-/** Whether the account has a blob; nothing of it is read. */
+/** Whether the account has a blob; nothing of it is read but of what is inside of others. */
 export async function blobExists(desk: JmapDesk, account: number, ref: BlobRef): Promise<boolean> {
   if (ref.kind === 'upload') {
     return (await desk.store.read(findUpload, { account, upload: ref.upload, now: desk.clock() })) !== undefined;
   }
+  if (ref.kind === 'inner') return (await openInner(desk, account, ref, FREE)) !== undefined;
   const message = await desk.store.read(storedParts, { account, email: ref.email });
   return message !== undefined && (ref.kind === 'message' || partOf(message, ref.path) !== undefined);
 }
 
-function partOf({ parts }: StoredParts, path: string): Part | undefined {
+function partOf({ parts }: Pick<StoredParts, 'parts'>, path: string): Part | undefined {
   return parts.find((part) => part.path === path && part.type !== 'multipart');
 }
 
@@ -67,14 +73,38 @@ async function openUpload(desk: JmapDesk, account: number, upload: number): Prom
   return { size: found.size, type: found.type, stream: (start, end) => stored(desk, whole, start, end) };
 }
 
-async function openPart(desk: JmapDesk, message: StoredParts, part: Part, budget: Budget): Promise<JmapBlob> {
+function openPart(desk: JmapDesk, message: StoredParts, part: Part, budget: Budget): Promise<JmapBlob> {
   // Offsets count from the indexed octets; what stands before them is this recipient's own.
-  const from = message.trace.length + part.bodyOffset;
-  const raw = (): AsyncIterable<Buffer> => stored(desk, message, from, from + part.bodyLength);
+  const own = message.trace.length;
+  return partFrom((start, end) => stored(desk, message, own + start, own + end), part, budget);
+}
+
+/** A part of the message that another blob holds, which is read for it. */
+async function openInner(
+  desk: JmapDesk,
+  account: number,
+  { of, path }: BlobRef & { kind: 'inner' },
+  budget: Budget,
+): Promise<JmapBlob | undefined> {
+  const outer = await openBlob(desk, account, of, budget);
+  if (outer === undefined || outer.size > MOST_OPENED) return undefined;
+  budget.take(outer.size);
+  const indexer = new MessageIndexer();
+  for await (const piece of outer.stream(0, outer.size)) {
+    indexer.push(piece);
+    await turn();
+  }
+  const part = partOf({ parts: unpackParts(indexer.end().parts) }, path);
+  return part && partFrom((start, end) => outer.stream(start, end), part, budget);
+}
+
+async function partFrom(octets: JmapBlob['stream'], part: Part, budget: Budget): Promise<JmapBlob> {
+  const from = part.bodyOffset;
+  const raw = (): AsyncIterable<Buffer> => octets(from, from + part.bodyLength);
   const type = `${part.type}/${part.subtype}`;
   if (!ENCODED.has(part.encoding)) {
     const stream = (start: number, end: number): AsyncIterable<Buffer> =>
-      stored(desk, message, from + start, from + Math.min(end, part.bodyLength));
+      octets(from + start, from + Math.min(end, part.bodyLength));
     return { size: part.bodyLength, type, stream };
   }
   budget.take(part.bodyLength);

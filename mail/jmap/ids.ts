@@ -40,12 +40,21 @@ export function accountId(account: number): string {
 }
 
 /** What a blob id names: a whole message, a part of one with its transfer encoding taken off, or an upload. */
-export type BlobRef =
+export type StoredRef =
   | { kind: 'message'; email: number }
   | { kind: 'part'; email: number; path: string }
   | { kind: 'upload'; upload: number };
 
-/** Blob ids: `m1a` is the message m1a as it came, `m1a-2_1` its part 2.1, `u7` an upload. */
+/** One of these, or a part of a message that it holds: that message was never taken apart before. */
+export type BlobRef = StoredRef | { kind: 'inner'; of: BlobRef; path: string };
+
+/** Messages inside each other that are opened for one of their parts: each is read whole for it. */
+const DEEPEST = 2;
+
+/**
+ * Blob ids: `m1a` is the message m1a as it came, `m1a-2_1` its part 2.1, `u7` an upload, `u7-1` part 1 of the message that
+ * it holds, `m1a-2-1` part 1 of the message that part 2 is when it is decoded.
+ */
 export function blobId(blob: BlobRef): string {
   switch (blob.kind) {
     case 'message':
@@ -55,15 +64,32 @@ export function blobId(blob: BlobRef): string {
       return `${jmapId('email', blob.email)}-${blob.path.replaceAll('.', '_')}`;
     case 'upload':
       return jmapId('upload', blob.upload);
+    case 'inner':
+      return `${blobId(blob.of)}-${blob.path.replaceAll('.', '_')}`;
   }
 }
 
+/** Names a part of the message that a blob holds; undefined where that would be too deep. */
+export function innerRef(of: BlobRef, path: string): BlobRef | undefined {
+  return depth(of) < DEEPEST ? { kind: 'inner', of, path } : undefined;
+}
+
+const depth = (ref: BlobRef): number => (ref.kind === 'inner' ? 1 + depth(ref.of) : 0);
+
 export function blobRef(account: number, id: string): BlobRef | undefined {
-  const upload = jmapRow('upload', account, id);
-  if (upload !== undefined) return { kind: 'upload', upload };
-  const [message = '', part, ...rest] = id.split('-');
-  const email = jmapRow('email', account, message);
-  if (email === undefined || rest.length > 0) return undefined;
-  if (part === undefined) return { kind: 'message', email };
-  return /^[1-9][0-9_]{0,99}$/.test(part) ? { kind: 'part', email, path: part.replaceAll('_', '.') } : undefined;
+  const [base = '', ...parts] = id.split('-', 2 + DEEPEST + 1);
+  if (!parts.every((part) => /^[1-9][0-9_]{0,99}$/.test(part))) return undefined;
+  const paths = parts.map((part) => part.replaceAll('_', '.'));
+  const [whole, inside] = baseRef(account, base, paths);
+  return inside.reduce<BlobRef | undefined>((of, path) => of && innerRef(of, path), whole);
+}
+
+/** What is stored, and the paths that lead on from there. */
+function baseRef(account: number, base: string, paths: string[]): [StoredRef | undefined, string[]] {
+  const upload = jmapRow('upload', account, base);
+  if (upload !== undefined) return [{ kind: 'upload', upload }, paths];
+  const email = jmapRow('email', account, base);
+  const [path, ...inside] = paths;
+  if (email === undefined) return [undefined, []];
+  return path === undefined ? [{ kind: 'message', email }, []] : [{ kind: 'part', email, path }, inside];
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { JudgeAway } from '../judge/judging.ts';
 import type { Log } from '../log.ts';
 import { JUNK_FROM } from '../policy/finding.ts';
 import { likelihood } from '../policy/words/likelihood.ts';
@@ -30,8 +31,6 @@ export class Learner implements AsyncDisposable {
   #timer: NodeJS.Timeout;
   #round: Promise<void> | undefined;
   #closing = false;
-  /** What could not be learned at the last try. */
-  #failing: number | undefined;
 
   constructor(options: LearnerOptions) {
     this.#options = options;
@@ -60,7 +59,7 @@ export class Learner implements AsyncDisposable {
     await this.#round;
   }
 
-  /** One that cannot be learned twice must not keep back those behind it. */
+  /** One that cannot be learned must not keep back those behind it. */
   async #take(account: number, lesson: Lesson): Promise<void> {
     const { store, log } = this.#options;
     const { email, says } = lesson;
@@ -71,11 +70,8 @@ export class Learner implements AsyncDisposable {
       if (teaches(says, before, known)) await store.writeSlice(learn, { account, email, says, words });
       else await store.writeSlice(dropLessons, { account, lessons: [{ email, says }] });
     } catch (error) {
-      // The store takes nothing now, or whoever reads is not there: the next round tries again, once.
-      if (error instanceof StoreBusy || this.#failing !== email) {
-        if (!(error instanceof StoreBusy)) this.#failing = email;
-        throw error;
-      }
+      // Nothing can be learned now, of any message.
+      if (error instanceof StoreBusy || error instanceof JudgeAway) throw error;
       log.error({ err: error, account }, 'nothing could be learned from a message');
       await store.writeSlice(dropLessons, { account, lessons: [{ email, says }] });
     }

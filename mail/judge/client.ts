@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Log, Meter } from '../log.ts';
 import type { LessonSource } from '../store/lesson-words.ts';
-import type { Arriving, Judge, Judgement } from './judging.ts';
+import { type Arriving, type Judge, JudgeAway, type Judgement } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
 
 /** A judge that says nothing for so long is stuck: the mail comes again. */
@@ -12,7 +12,7 @@ const REST_MS = 1_000;
 const MOST_HEAP_MB = 256;
 
 interface Waiting {
-  resolve(answer: never): void;
+  resolve(value: Judgement | number[]): void;
   reject(error: Error): void;
   timer: NodeJS.Timeout;
 }
@@ -41,14 +41,26 @@ export class JudgeClient implements Judge, AsyncDisposable {
 
   judge(mail: Arriving): Promise<Judgement> {
     const began = performance.now();
-    return this.#ask<Judgement>((id) => ({ kind: 'judge', id, mail })).finally(() =>
-      this.#options.meter.observe('judge_seconds', (performance.now() - began) / 1000),
-    );
+    const judged = this.#ask((id) => ({ kind: 'judge', id, mail })) as Promise<Judgement>;
+    return judged.finally(() => this.#options.meter.observe('judge_seconds', (performance.now() - began) / 1000));
   }
 
-  /** The words of a stored message, to learn from it. */
-  wordsOf(source: LessonSource): Promise<readonly number[]> {
-    return this.#ask((id) => ({ kind: 'read', id, source }));
+  /** The words of a stored message, to learn from. */
+  words(source: LessonSource): Promise<number[]> {
+    return this.#ask((id) => ({ kind: 'words', id, source })) as Promise<number[]>;
+  }
+
+  #ask(message: (id: number) => ToJudge): Promise<Judgement | number[]> {
+    if (this.#closed || performance.now() - this.#diedAt < REST_MS) {
+      return Promise.reject(new JudgeAway('the judge of incoming mail is not there at the moment'));
+    }
+    const worker = (this.#worker ??= this.#start());
+    const id = ++this.#id;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#stuck(id), PATIENCE_MS);
+      this.#waiting.set(id, { resolve, reject, timer });
+      worker.postMessage(message(id));
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -60,19 +72,6 @@ export class JudgeClient implements Judge, AsyncDisposable {
     const impatient = setTimeout(() => void worker.terminate(), REST_MS);
     await ended;
     clearTimeout(impatient);
-  }
-
-  #ask<T>(question: (id: number) => ToJudge): Promise<T> {
-    if (this.#closed || performance.now() - this.#diedAt < REST_MS) {
-      return Promise.reject(new Error('the judge of incoming mail is not there at the moment'));
-    }
-    const worker = (this.#worker ??= this.#start());
-    const id = ++this.#id;
-    return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => this.#stuck(id), PATIENCE_MS);
-      this.#waiting.set(id, { resolve, reject, timer });
-      worker.postMessage(question(id));
-    });
   }
 
   /** One that loops holds all others up as well. */
@@ -102,13 +101,11 @@ export class JudgeClient implements Judge, AsyncDisposable {
   }
 
   #heard(message: FromJudge): void {
-    if (message.kind === 'said') {
-      this.#options.log[message.level](message.fields, message.text);
-      return;
-    }
+    const { log, meter } = this.#options;
+    if (message.kind === 'said') return log[message.level](message.fields, message.text);
+    if (message.kind === 'counted') return meter.count(message.name, message.labels);
     const waiting = this.#take(message.id);
-    if (message.kind === 'judged') waiting?.resolve(message.judgement as never);
-    else if (message.kind === 'read') waiting?.resolve(message.words as never);
+    if (message.kind === 'answer') waiting?.resolve(message.value);
     else waiting?.reject(Object.assign(new Error(message.message), { stack: message.stack }));
   }
 

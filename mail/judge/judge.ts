@@ -5,26 +5,38 @@ import type { KnownPolicies } from '../auth/known-policies.ts';
 import type { Resolver } from '../dns/lookup.ts';
 import { MAIL_POLICY } from '../policy/mail-policy.ts';
 import { checkContent, checkFamiliar, checkPeer } from '../policy/checks/index.ts';
+import type { DnsLists } from '../policy/lists/dns-lists.ts';
+import { acquaintance } from '../policy/reputation.ts';
+import type { Finding } from '../policy/finding.ts';
 import type { Sample } from '../policy/sample.ts';
-import { sampleOf } from '../policy/sample-of.ts';
+import { senderKeys } from '../policy/sender-keys.ts';
+import { vouchedDomain } from '../policy/vouched.ts';
 import { wordsFinding } from '../policy/words/words-finding.ts';
 import { wordsOf } from '../policy/words/words-of.ts';
+import { reputationOf } from '../store/sender.ts';
+import { knownWords } from '../store/words.ts';
+import { sampleOf } from '../policy/sample-of.ts';
 import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
-import { knownWords } from '../store/words.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
-import { octetsOf } from './octets.ts';
+import { octetsOf, sizeOf } from './octets.ts';
+import type { Scan } from './scanners/scanners.ts';
+import { senderRulings } from './sender-ruling.ts';
 
 export interface JudgeOptions {
   /** Null: the network is not asked, and nobody has proved anything. */
   resolver: Resolver | null;
   /** Our own name. */
   hostname: string;
+  /** Programs beside this one that look at messages. */
+  scan: Scan;
   /** What author domains are known to ask for. */
   policies: KnownPolicies;
   /** Domains whose ARC seal is believed. */
   trustedSealers: readonly string[];
+  /** Lists of addresses and hosts that others keep. */
+  lists: Pick<DnsLists, 'findings'>;
   /** Reads what is remembered of accounts. */
   read<I, O>(what: Query<I, O>, input: I): Promise<O>;
 }
@@ -35,20 +47,40 @@ export function createJudge(options: JudgeOptions): Judge {
 }
 
 async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
+  // At the same time as the name servers are asked.
+  const scanning = mail.checks ? scanned(options, mail) : [];
   const authentication = await authenticated(options, mail);
   const { trustedSealers } = options;
   const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, trustedSealers });
-  if (!mail.checks) return { authentication, author, findings: [], accounts: [] };
+  const nothing = { authentication, author, findings: [], senders: [], accounts: [] };
+  if (!mail.checks) return nothing;
   const sample = await sampled(mail, authentication);
-  const here = { hostname: options.hostname, now: mail.now };
-  const findings = [...checkContent(sample, here), ...(options.resolver === null ? [] : checkPeer(sample, here))];
+  const senders = senderKeys(sample);
   const words = wordsOf(sample);
+  const findings = [...(await generalFindings(options, sample, mail.now)), ...(await scanning)];
   const accounts: AccountJudgement[] = [];
+  const said = senderRulings(options, sample);
   for (const account of mail.accounts) {
-    const own = await ownJudgement(options, sample, words, account);
-    if (own !== undefined) accounts.push(own);
+    const own = await ownJudgement(options, { sample, senders, words, now: mail.now }, account);
+    if (own === undefined) continue;
+    const { findings: more, ...rule } = await said(account);
+    accounts.push({ ...own, ...rule, findings: [...own.findings, ...more] });
   }
-  return { authentication, author, findings, accounts };
+  return { authentication, author, findings, senders, accounts };
+}
+
+/** What holds for whomever it is to. */
+async function generalFindings({ resolver, hostname, lists }: JudgeOptions, sample: Sample, now: number) {
+  const here = { hostname, now };
+  const shown = checkContent(sample, here);
+  if (resolver === null) return shown;
+  return [...shown, ...checkPeer(sample, here), ...(await lists.findings(sample))];
+}
+
+function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Finding[]> {
+  const { trace, peer, sender, recipients, octets } = mail;
+  const message = { size: sizeOf(octets), octets: () => octetsOf(octets) };
+  return scan({ trace, peer: { ...peer, name: '' }, sender, recipients, ...message });
 }
 
 async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
@@ -63,19 +95,32 @@ function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Pr
   return authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver, policies, now });
 }
 
+/** What every recipient is asked about. */
+interface Subject {
+  sample: Sample;
+  senders: readonly string[];
+  words: readonly number[];
+  now: number;
+}
+
 async function ownJudgement(
   options: JudgeOptions,
-  sample: Sample,
-  words: readonly number[],
+  { sample, senders, words, now }: Subject,
   account: number,
 ): Promise<AccountJudgement | undefined> {
+  const { trustedSealers } = options;
   const facts = await options.read(recipientFacts, { account });
   if (facts === undefined) return undefined;
   const { policy } = facts;
-  const author = decideDmarc(sample.authentication, {
-    handling: policy.dmarc,
-    trustedSealers: options.trustedSealers,
-  });
-  const own = wordsFinding(await options.read(knownWords, { account, words }));
-  return { account, policy, author, findings: [...checkFamiliar(sample, facts), ...own], known: false };
+  const past = await options.read(reputationOf, { account, keys: senders, author: sample.author, now });
+  const vouched = vouchedDomain(sample) !== '';
+  const { findings, known } = acquaintance(past, { author: sample.author, vouched }, now);
+  const taught = wordsFinding(await options.read(knownWords, { account, words }));
+  return {
+    account,
+    policy,
+    author: decideDmarc(sample.authentication, { handling: policy.dmarc, trustedSealers }),
+    findings: [...taught, ...findings, ...checkFamiliar(sample, facts)],
+    known,
+  };
 }

@@ -6,6 +6,8 @@ import type { Case } from '../policy/verdict.ts';
 
 /** A message from outside that is to be judged. Crosses threads: plain data. */
 export interface Arriving {
+  /** Under which it is logged. */
+  trace: string;
   /** The octets, or the path of the file that has them. */
   octets: Uint8Array | string;
   /** Of its index: where its body begins, and its part table, packed. */
@@ -14,6 +16,8 @@ export interface Arriving {
   peer: { ip: string; helo: string };
   /** Envelope sender, '' for the null reverse-path. */
   sender: string;
+  /** As the peer named them. */
+  recipients: readonly string[];
   /** Who is to get it here, each account once. */
   accounts: readonly number[];
   /** Also what speaks for and against it; else only who wrote it. */
@@ -28,6 +32,8 @@ export interface Judgement {
   /** For who has no say in it. */
   author: DmarcDecision;
   findings: readonly Finding[];
+  /** Keys of who sent it, policy/sender-keys.ts. */
+  senders: readonly string[];
   /** In the order in which they were asked about; accounts that are gone are missing. */
   accounts: readonly AccountJudgement[];
 }
@@ -46,4 +52,9 @@ export interface AccountJudgement {
 /** Finds out about messages. Rejects when it cannot say anything at the moment: the message is to come again. */
 export interface Judge {
   judge(mail: Arriving): Promise<Judgement>;
+}
+
+/** Nobody judges at this moment; what was asked has not been looked at. */
+export class JudgeAway extends Error {
+  override readonly name = 'JudgeAway';
 }

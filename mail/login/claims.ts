@@ -1,7 +1,8 @@
 import { addressKey, parseAddress } from '../message/address.ts';
 import type { AccountCredentials, Credential, CredentialSource } from './needs.ts';
 import type { Revocations } from './revocations.ts';
-import { accountKeyOf, networkOf } from './throttle.ts';
+import { networkOf } from '../guard/network.ts';
+import { accountKeyOf } from './throttle.ts';
 import type { Attempt } from './throttle.ts';
 import type { Peer } from './types.ts';
 import { hmac, ITERATIONS, SALT_BYTES } from './verifier.ts';

@@ -1,11 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import ipaddr from 'ipaddr.js';
-
+import { calmLog } from '../guard/calm-log.ts';
+import { isLoopback } from '../guard/network.ts';
+import { RecentMap } from '../guard/recent-map.ts';
+import type { Gate } from '../guard/types.ts';
 import type { Log, Meter } from '../log.ts';
 import { attemptOf, Claims, isSelf, userKey } from './claims.ts';
 import type { Claim } from './claims.ts';
+import { Expiries } from './expiries.ts';
 import type { Credential, CredentialSource } from './needs.ts';
 import { PasswordCache } from './password-cache.ts';
 import { preparePassword } from './prepare.ts';
@@ -21,10 +24,13 @@ import type { Derivation, Verifier } from './verifier.ts';
 
 /** Every failure is answered this late, in ms. */
 const FAILURE_DELAY = 2000;
+const MINUTE_MS = 60_000;
 
 export interface LoginOptions {
   credentials: CredentialSource;
   throttle: Throttle;
+  /** Is told of failures and successes. */
+  guard: Pick<Gate, 'offended' | 'welcome'>;
   /** Milliseconds UTC. */
   clock: () => number;
   /** Resolves after some ms. */
@@ -68,13 +74,19 @@ class Desk implements LoginDesk {
   readonly #cache = new PasswordCache();
   readonly #gate: DerivationGate;
   readonly #revocations = new Revocations();
+  readonly #expiries: Expiries;
   readonly #claims: Claims;
   readonly #mechanisms: readonly string[];
+  readonly #log: Log;
+  /** When a login of a credential by JMAP was logged last, ms UTC. */
+  readonly #toldAt = new RecentMap<number, number>(10_000);
 
   constructor(options: LoginOptions) {
     this.#options = options;
     this.#gate = options.gate ?? new DerivationGate();
+    this.#expiries = new Expiries(options.clock);
     this.#claims = new Claims(options.credentials, options.secret, options.clock, this.#revocations);
+    this.#log = calmLog(options.log);
     this.#mechanisms = options.mechanisms ?? Object.keys(MECHANISMS);
   }
 
@@ -93,7 +105,15 @@ class Desk implements LoginDesk {
     return this.#judge('password', peer).password(user, password, undefined);
   }
 
-  onRevoked: Logins['onRevoked'] = (login, end) => this.#revocations.watch(login, end);
+  onRevoked: Logins['onRevoked'] = (login, end) => {
+    const unwatch = this.#revocations.watch(login, end);
+    if (login.expiresAt === undefined) return unwatch;
+    const unwait = this.#expiries.add(login.expiresAt, end);
+    return () => {
+      unwatch();
+      unwait();
+    };
+  };
 
   revoked(what: Revoked): void {
     this.#cache.drop(what.account);
@@ -111,11 +131,28 @@ class Desk implements LoginDesk {
   /** One attempt from admission to answer: delayed, logged and counted the same whatever came of it. */
   async #attempt(mechanism: string, peer: Peer, user: string, check: () => Promise<Checked>): Promise<LoginOutcome> {
     const outcome = await this.#decide(peer, user, check).catch((error: unknown) => this.#failed(error, peer));
-    const fields = { ip: peer.ip, door: peer.door, mechanism, user: userKey(user), outcome: outcome.kind };
-    this.#options.log.info(fields, 'login');
+    this.#tell(outcome, mechanism, peer, user);
     this.#options.meter.count('login_attempts_total', { door: peer.door, mechanism, outcome: outcome.kind });
     if (outcome.kind === 'wrong' && !this.#free(peer)) await this.#wait(FAILURE_DELAY);
     return outcome;
+  }
+
+  #tell(outcome: LoginOutcome, mechanism: string, peer: Peer, user: string): void {
+    const { guard } = this.#options;
+    if (outcome.kind === 'in') guard.welcome(peer.ip);
+    if (outcome.kind === 'wrong' || outcome.kind === 'throttled') guard.offended(peer.ip, 'logins');
+    if (peer.door === 'jmap' && outcome.kind === 'in' && this.#isTold(outcome.login.credential)) return;
+    const fields = { ip: peer.ip, door: peer.door, mechanism, user: userKey(user), outcome: outcome.kind };
+    this.#log.info(fields, 'login');
+  }
+
+  /** Each request of JMAP is a login: a line a minute says as much. */
+  #isTold(credential: number): boolean {
+    const now = this.#options.clock();
+    const last = this.#toldAt.get(credential);
+    if (last !== undefined && now >= last && now - last < MINUTE_MS) return true;
+    this.#toldAt.set(credential, now);
+    return false;
   }
 
   async #decide(peer: Peer, user: string, check: () => Promise<Checked>): Promise<LoginOutcome> {
@@ -129,7 +166,14 @@ class Desk implements LoginDesk {
     const { account, address } = claim.known;
     this.#options.credentials.used(credential.id, this.#options.clock());
     const readOnly = credential.scopes.includes(READ_ONLY);
-    const login = { account, address, credential: credential.id, ...(readOnly && { readOnly }) };
+    const { id, expiresAt } = credential;
+    const login = {
+      account,
+      address,
+      credential: id,
+      ...(readOnly && { readOnly }),
+      ...(expiresAt !== null && { expiresAt }),
+    };
     return { kind: 'in', login: this.#revocations.born(login, claim.age) };
   }
 
@@ -227,8 +271,4 @@ class Desk implements LoginDesk {
   async #wait(ms: number): Promise<void> {
     await (this.#options.wait ?? ((time) => sleep(time, undefined, { ref: false })))(ms);
   }
-}
-
-function isLoopback(ip: string): boolean {
-  return ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { AccountCredentials, Credential } from './needs.ts';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../guard/recent-map.ts';
 
 const LIFETIME_MS = 10 * 60_000;
 const ENTRIES = 10_000;

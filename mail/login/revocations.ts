@@ -1,4 +1,4 @@
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../guard/recent-map.ts';
 import type { Login } from './types.ts';
 
 /** What was revoked: one credential of an account, or all of them. */

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import ipaddr from 'ipaddr.js';
-
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../guard/recent-map.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -98,17 +96,6 @@ export class Throttle {
     uncount(this.#networks, attempt.network, at);
     if (attempt.account !== undefined) uncount(this.#accounts, attempt.account, at);
   }
-}
-
-/** The form under which a client's address is counted: IPv4 whole, IPv6 by /64, for one customer has at least that. */
-export function networkOf(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip.slice(0, 64);
-  const address = ipaddr.process(ip); // ::ffff:192.0.2.1 is 192.0.2.1
-  if (!(address instanceof ipaddr.IPv6)) return address.toString();
-  return `${address.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')}::/64`;
 }
 
 /** The form under which an account is counted: short, whatever a peer sends. */

@@ -7,6 +7,8 @@ export interface Login {
   readonly address: Address;
   /** The credential row that let it in: rotating or revoking that row ends the session. */
   readonly credential: number;
+  /** When the credential expires, ms UTC; the session ends then. */
+  readonly expiresAt?: number;
   /** It may read and nothing else. */
   readonly readOnly?: boolean;
 }
@@ -47,6 +49,6 @@ export interface Logins {
   start(mechanism: string, peer: Peer): SaslExchange | undefined;
   /** The IMAP LOGIN command. */
   password(user: string, password: string, peer: Peer): Promise<LoginOutcome>;
-  /** Calls back when the session must end because its credential was rotated or revoked. */
+  /** Calls back when the session must end because its credential was rotated or revoked, or has expired. */
   onRevoked(login: Login, end: () => void): () => void;
 }

@@ -63,7 +63,7 @@ function marked(fields: readonly Field[]): Unanswerable | undefined {
 
 /** The first word of a value, without comments and parameters. */
 function wordOf(value: string | undefined): string {
-  const plain = unfold(value ?? '').replace(/\([^)]*\)/g, '');
+  const plain = unfold(value ?? '').replace(/\([^()]*\)/g, '');
   return (plain.split(/[\s;]/).find((one) => one !== '') ?? '').toLowerCase();
 }
 

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
+import { Base64Runs } from './base64-runs.ts';
 import { decodeUtf7 } from './utf7.ts';
 
 /** Undoes a Content-Transfer-Encoding. What is not understood comes back as it is; nothing throws. RFC 2045 6. */
@@ -21,7 +22,7 @@ export function decodeBase64(buffer: Buffer): Buffer {
   const padding = text.indexOf('=');
   // Buffer stops at padding.
   if (padding < 0 || !/[^=\s]/.test(text.slice(padding))) return Buffer.from(text, 'base64');
-  return Buffer.concat(text.split(/=+/).map((run) => Buffer.from(run, 'base64')));
+  return new Base64Runs().push(buffer);
 }
 
 /** Quoted-printable with soft line ends, blanks before line ends dropped, broken escapes kept as they stand. */

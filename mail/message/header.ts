@@ -12,15 +12,23 @@ export interface Field {
 /** Reads a header block up to its empty line or its end. Lines that are no field come out with an empty name. */
 export function readFields(header: string, max = Infinity): Field[] {
   const fields: Field[] = [];
+  let colon = -1;
   for (let start = 0; start < header.length && fields.length < max && !isLineEnd(header, start);) {
     const end = fieldEnd(header, start);
-    const colon = header.indexOf(':', start);
-    const name = colon < 0 || colon >= end ? '' : fieldName(header.slice(start, colon));
+    // Looked for once: a header of lines that are no fields would be read to its end for each of them.
+    if (colon < start) colon = colonFrom(header, start);
+    const name = colon >= end ? '' : fieldName(header.slice(start, colon));
     const value = name === '' ? '' : header.slice(colon + 1, valueEnd(header, end));
     fields.push({ name, value, start, end });
     start = end;
   }
   return fields;
+}
+
+/** The next colon, or a place behind the end. */
+function colonFrom(header: string, start: number): number {
+  const at = header.indexOf(':', start);
+  return at < 0 ? Infinity : at;
 }
 
 function isLineEnd(text: string, at: number): boolean {

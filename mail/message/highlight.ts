@@ -55,8 +55,9 @@ function marked(text: string, from: number, ranges: readonly Range[], octets: nu
   let room = octets;
   let inside = false;
   let at = from;
+  let next = 0;
   for (const character of text.slice(from)) {
-    const begins: boolean = !inside && left[0]?.start === at;
+    const begins: boolean = !inside && left[next]?.start === at;
     const shown = (begins ? OPEN : '') + escape(character);
     const size = Buffer.byteLength(shown);
     if (size + (inside || begins ? CLOSE.length : 0) > room) break;
@@ -64,11 +65,11 @@ function marked(text: string, from: number, ranges: readonly Range[], octets: nu
     room -= size;
     inside ||= begins;
     at += character.length;
-    if (!inside || (left[0]?.end ?? 0) > at) continue;
+    if (!inside || (left[next]?.end ?? 0) > at) continue;
     out += CLOSE;
     room -= CLOSE.length;
     inside = false;
-    left.shift();
+    next += 1;
   }
   return inside ? out + CLOSE : out;
 }

@@ -1,3 +1,4 @@
+import { Base64Runs } from './base64-runs.ts';
 import { decodeQuotedPrintable } from './decode.ts';
 
 const LF = 10;
@@ -31,48 +32,17 @@ function decoderOf(encoding: string): Decoder {
   return { push: (piece) => piece, end: () => NOTHING };
 }
 
-/**
- * Foreign characters are skipped, and padding in the middle starts a new run, as in decodeBase64. By a table and not by
- * runs of text: a body of nothing but padded runs has millions of them.
- */
 class Base64Decoder implements Decoder {
-  #bits = 0;
-  #held = 0;
+  readonly #runs = new Base64Runs();
 
   push(piece: Buffer): Buffer {
-    const out = Buffer.allocUnsafe(Math.ceil(piece.length * 0.75) + 1);
-    let bits = this.#bits;
-    let held = this.#held;
-    let length = 0;
-    for (let at = 0; at < piece.length; at++) {
-      const value = DIGITS[piece[at] ?? 0] ?? FOREIGN;
-      if (value < 64) {
-        bits = ((bits << 6) | value) & 0xfff;
-        held += 6;
-        if (held >= 8) {
-          held -= 8;
-          out[length++] = bits >> held;
-        }
-      } else if (value === PADDING) held = 0;
-    }
-    this.#bits = bits;
-    this.#held = held;
-    return out.subarray(0, length);
+    return this.#runs.push(piece);
   }
 
   end(): Buffer {
     return NOTHING;
   }
 }
-
-const FOREIGN = 255;
-const PADDING = 254;
-const DIGITS = new Uint8Array(256).fill(FOREIGN);
-for (const alphabet of ['+/', '-_']) {
-  const all = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`;
-  for (let i = 0; i < all.length; i++) DIGITS[all.charCodeAt(i)] = i;
-}
-DIGITS[61] = PADDING;
 
 /** Whole lines at a time: escapes, soft line ends and dropped blanks never reach over a line end. */
 class QuotedPrintableDecoder implements Decoder {

@@ -1,28 +1,34 @@
+import { base64Value } from './base64-value.ts';
+
+const PLUS = 43;
+const MINUS = 45;
+
 /** Decodes UTF-7 (RFC 2152) from text read as latin1. Broken runs are left out. */
 export function decodeUtf7(text: string): string {
-  let out = '';
-  for (let at = 0; at < text.length;) {
-    const plus = text.indexOf('+', at);
-    if (plus < 0) return out + text.slice(at);
-    let end = plus + 1;
-    while (isBase64(text.charCodeAt(end))) end++;
-    const run = text.slice(plus + 1, end);
-    const closed = text[end] === '-';
-    out += text.slice(at, plus) + (run === '' ? (closed ? '+' : '') : fromUtf16(run));
-    at = closed ? end + 1 : end;
+  if (!text.includes('+')) return text;
+  // No piece is made a string of its own: a text may be millions of runs.
+  const units = new Uint16Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char !== PLUS) {
+      units[length++] = char;
+      continue;
+    }
+    const start = ++at;
+    let held = 0;
+    let bits = 0;
+    for (let value = base64Value(text.charCodeAt(at)); value >= 0; value = base64Value(text.charCodeAt(++at))) {
+      held = ((held << 6) | value) & 0x3fffff;
+      bits += 6;
+      if (bits < 16) continue;
+      bits -= 16;
+      units[length++] = held >>> bits;
+    }
+    if (text.charCodeAt(at) !== MINUS) at--;
+    else if (at === start) units[length++] = PLUS;
   }
-  return out;
-}
-
-function isBase64(char: number): boolean {
-  return (char >= 65 && char <= 90) || (char >= 97 && char <= 122) || (char >= 47 && char <= 57) || char === 43;
-}
-
-function fromUtf16(base64: string): string {
-  const bytes = Buffer.from(base64, 'base64');
-  return bytes
-    .subarray(0, bytes.length & ~1)
-    .swap16()
+  return Buffer.from(units.buffer, 0, 2 * length)
     .toString('utf16le')
     .toWellFormed();
 }

@@ -17,6 +17,7 @@ const PIECE = new RegExp(`([${RUNS}]+)|[^${RUNS}]+`, 'gu');
 /** Soft hyphens and joiners stand inside words and are no part of them. */
 const WORD = /[\p{L}\p{N}\p{M}\u00ad\u200c\u200d]+/gu;
 const LETTERS = /[\p{L}\p{N}\p{M}]+/gu;
+const ONE_WORD = /^[\p{L}\p{N}\p{M}]+$/u;
 const ASCII = /^[\0-\x7f]*$/;
 
 /** Letters that no decomposition takes apart. */
@@ -62,9 +63,9 @@ export function tokensOf(text: string): Token[] {
 
 /** `½` becomes two words in one place. */
 function foldedTokens(tokens: Token[], piece: string, start: number): void {
-  for (const [word] of fold(piece).matchAll(LETTERS)) {
-    if (word.length <= LONGEST) tokens.push({ word, start, end: start + piece.length });
-  }
+  const folded = fold(piece);
+  const words = ONE_WORD.test(folded) ? [folded] : (folded.match(LETTERS) ?? []);
+  for (const word of words) if (word.length <= LONGEST) tokens.push({ word, start, end: start + piece.length });
 }
 
 function pairTokens(tokens: Token[], run: string, start: number): void {

@@ -1,6 +1,5 @@
 /** What is known of a message from outside when all of it has come. */
 export interface Arriving {
-  live: boolean;
   /** For every recipient: it knows the author, or wrote to it. */
   known: boolean;
   /** Something vouches for the author. */
@@ -13,10 +12,10 @@ const LONGEST = 5000;
 
 /**
  * How long the answer to a first message is held back, ms: programs that send in masses do not wait, and a person's mail
- * server does not notice. Nothing for whom the recipients know, and nothing in local mode.
+ * server does not notice. Nothing for whom the recipients know.
  */
-export function firstContactDelay({ live, known, vouched, score }: Arriving): number {
-  if (!live || known) return 0;
+export function firstContactDelay({ known, vouched, score }: Arriving): number {
+  if (known) return 0;
   if (score >= 2.5) return LONGEST;
   return vouched ? 1000 : 3000;
 }

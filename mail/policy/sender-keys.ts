@@ -17,8 +17,3 @@ export function senderKeys(sample: Pick<Sample, 'author' | 'authentication' | 'p
   const known = domain === '' || isFreeMail(domain) ? [] : [`d:${domain}`];
   return [...author, ...known, ...(network === '' ? [] : [`n:${network}`])].filter((key) => key.length <= LONGEST);
 }
-
-/** Those of them that a delivery is noted under: what is only claimed is remembered when a person says that it is junk. */
-export function notedKeys(keys: readonly string[]): string[] {
-  return keys.filter((key) => !key.startsWith('c:'));
-}

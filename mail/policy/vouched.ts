@@ -1,22 +1,27 @@
-import { domainOf, sameOwner } from './registrable.ts';
+import { domainOf } from './registrable.ts';
 import type { Sample } from './sample.ts';
 
+type Proved = Pick<Sample, 'author' | 'authentication'>;
+
 /** The authenticated domain that stands for the one author, or '' when nothing vouches for it: then From is only a claim. */
-export function vouchedDomain({ author, authentication }: Pick<Sample, 'author' | 'authentication'>): string {
-  const { dmarc, dkim, spf } = authentication;
+export function vouchedDomain({ author, authentication: { dmarc } }: Proved): string {
   const domain = domainOf(author);
-  if (author === '') return '';
-  if (dmarc.result === 'pass') return dmarc.domain === domain ? domain : '';
-  // Where no policy is published, alignment is what it would ask for.
-  if (dmarc.result !== 'none') return '';
-  const aligned = [spf, ...dkim].some((one) => one.result === 'pass' && sameOwner(one.domain, domain));
-  return aligned ? domain : '';
+  return author !== '' && dmarc.aligned && dmarc.domain === domain ? domain : '';
+}
+
+/** Whether it was asked and answered that nothing vouches for the author: trouble of the DNS speaks against nobody. */
+export function isUnproven(sample: Proved): boolean {
+  const { dmarc, dkim, spf, iprev } = sample.authentication;
+  const asked = iprev.result !== 'none' || spf.result !== 'none';
+  const unsure = [dmarc, spf, ...dkim].some(({ result }) => result === 'temperror');
+  return asked && !unsure && vouchedDomain(sample) === '';
 }
 
 /** Whether what should vouch for the author says no: more than that there is nothing that could. */
-export function hasFailed(sample: Pick<Sample, 'author' | 'authentication'>): boolean {
+export function hasFailed(sample: Proved): boolean {
   const { dmarc, dkim, spf } = sample.authentication;
-  if (dmarc.result === 'fail') return true;
-  if (vouchedDomain(sample) !== '') return false;
-  return spf.result === 'fail' || (dkim.length > 0 && dkim.every(({ result }) => result === 'fail'));
+  if (!isUnproven(sample)) return false;
+  if (dmarc.result === 'fail' || spf.result === 'fail') return true;
+  // Mailing lists break signatures, and come from their own servers.
+  return spf.result !== 'pass' && dkim.length > 0 && dkim.every(({ result }) => result === 'fail');
 }

@@ -2,6 +2,7 @@ import { UNKNOWN } from '../auth/authenticate.ts';
 import type { Authentication, Dmarc } from '../auth/authentication.ts';
 import { claimedDomains } from '../delivery/claimed-domains.ts';
 import { type Accepted, deliver, type Delivery } from '../delivery/deliver.ts';
+import { deliveryTo, oneEach } from '../delivery/deliveries.ts';
 import type { Filing } from '../delivery/filing.ts';
 import { type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
 import type { Judgement } from '../judge/judging.ts';
@@ -12,7 +13,7 @@ import { HeaderGate } from './header-gate.ts';
 import { type CrossingBlob, IncomingMessage, type Planned, type Refused } from './incoming-message.ts';
 import type { IntakeDesk, Judging } from './intake-desk.ts';
 import type { Envelope, MessageSink, Refusal } from './needs.ts';
-import { refuse } from './refusal.ts';
+import { refuse, takenNoMore } from './refusal.ts';
 import { type Ruling, ruling } from './ruling.ts';
 
 /** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
@@ -52,6 +53,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     const how = { authserv: hostname, refuses: judging.network };
     const ruled = ruling(judgement, this.envelope.recipients, how);
     this.#tellRuling(ruled, judgement);
+    if (judging.slows(this.envelope.peer.ip)) await this.intake.slow.hold(ruled.delay);
     if (ruled.refusal === undefined) return this.#deliver(blob, index, ruled);
     return this.#reject(blob, index, ruled, ruled.refusal);
   }
@@ -65,6 +67,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
       const deliveries = plan.deliveries.map((one) => ({ ...one, quiet: incoming.unasked, ...filed(one, ruled) }));
       const done = await store.write(deliver, this.#accepted({ ...plan, deliveries }, incoming.reports, blob, index));
       if (done.kind === 'spent') continue;
+      if (done.kind === 'over') return takenNoMore(this.envelope.recipients);
       this.#tell(plan, done.reached);
       if (!done.stored) this.abort();
       if (done.queued > 0) this.intake.options.queued();
@@ -77,10 +80,14 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   /** What is refused can be looked at for some days, by those who want that. Its sender is told no all the same. */
   async #reject(blob: CrossingBlob, index: MessageIndex, ruled: Ruling, refusal: Refusal): Promise<Refused> {
     const { store, log } = this.intake.options;
-    const whose = this.envelope.recipients.flatMap(({ address, route: where }) =>
-      where.kind === 'here' && ruled.kept.includes(where.account) ? [this.delivery(where.account, address)] : [],
+    const { sender, recipients } = this.envelope;
+    // Not by its alias, which counts what it took.
+    const whose = recipients.flatMap(({ address, route: where }) =>
+      where.kind === 'here'
+        ? where.accounts.filter((one) => ruled.kept.includes(one)).map((one) => deliveryTo(one, address, sender))
+        : [],
     );
-    const deliveries = [...new Map(whose.map((one) => [one.account, { ...one, ...filed(one, ruled) }])).values()];
+    const deliveries = oneEach(whose).map((one) => ({ ...one, ...filed(one, ruled) }));
     if (refusal.code < 500 || deliveries.length === 0) return refusal;
     try {
       const kept = await store.write(deliver, this.#accepted({ deliveries, onward: [], kept: [] }, [], blob, index));
@@ -158,14 +165,16 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     if (this.#judgement !== undefined) return this.#judgement;
     const { store, log, clock } = this.intake.options;
     const { sender, peer, id, recipients } = this.envelope;
-    const accounts = recipients.flatMap(({ route: where }) => (where.kind === 'here' ? [where.account] : []));
+    const accounts = recipients.flatMap(({ route: where }) => (where.kind === 'here' ? where.accounts : []));
     try {
       this.#judgement = await judge.judge({
+        trace: id,
         octets: file === null ? (data ?? new Uint8Array()) : store.files.path(file.file),
         headerLength,
         parts,
         peer: { ip: peer.ip, helo: peer.helo },
         sender: sender === undefined ? '' : formatAddress(sender),
+        recipients: recipients.map(({ address }) => formatAddress(address)),
         accounts: [...new Set(accounts)],
         checks,
         now: clock(),
@@ -182,7 +191,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     const now = options.clock();
     if (this.envelope.sender !== undefined) return undefined;
     const over = this.envelope.recipients.find(({ route: where }) => {
-      if (where.kind === 'here') return !unasked.take(where.account, now);
+      if (where.kind === 'here') return where.accounts.some((account) => !unasked.take(account, now));
       return where.kind === 'return' && !back.take(addressKey(where.to), now);
     });
     return over && refuse(452, '4.7.1', `${formatAddress(over.address)} gets too many reports, try again later`);

@@ -16,7 +16,7 @@ export function dispatch(session: Conversation, line: string): Answer | Promise<
   const space = line.indexOf(' ');
   const verb = (space < 0 ? line : line.slice(0, space)).toUpperCase();
   const command = commands.get(verb);
-  if (command === undefined) return FOREIGN.test(verb) ? closing(554, '5.5.1', 'This is a mail server') : unknown;
+  if (command === undefined) return FOREIGN.test(verb) ? foreign(session) : unknown;
   if (command.utf8 !== true && /[^\x00-\x7f]/.test(line)) return needsUtf8;
   const early = outOfOrder(session, command);
   if (early !== undefined) return early;
@@ -24,6 +24,11 @@ export function dispatch(session: Conversation, line: string): Answer | Promise<
   if (isFault(words)) return words.fault;
   if (command.idle === true && tooIdle(session)) return closing(421, '4.7.0', 'Too many commands without a message');
   return command.run(session, words);
+}
+
+function foreign({ settled, peer }: Conversation): Answer {
+  settled.guard.offended(peer.ip, 'scans');
+  return closing(554, '5.5.1', 'This is a mail server');
 }
 
 function outOfOrder(session: Conversation, { states }: SmtpCommand<object>): Reply | undefined {

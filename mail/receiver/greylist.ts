@@ -1,4 +1,4 @@
-import { RecentMap } from '../login/recent-map.ts';
+import { RecentMap } from '../guard/recent-map.ts';
 import { type Address, addressKey } from '../message/address.ts';
 import { greylisted, REMEMBERED_FOR, tripletOf } from '../policy/greylisting.ts';
 import { networkOf } from '../policy/network.ts';
@@ -41,7 +41,8 @@ export class Greylist {
     const now = this.#clock();
     const from = sender === undefined ? '' : addressKey(sender);
     const triplet = tripletOf(network, from, addressKey(to));
-    const account = route.kind === 'here' ? route.account : null;
+    // Of several whom an alias leads to the first speaks for all.
+    const account = (route.kind === 'here' ? route.accounts[0] : undefined) ?? null;
     const facts = await this.#store.read(greylistFacts, { triplet, network, sender: from, account, now });
     const verdict = greylisted({ ...facts, now, triedAt: this.#tried.get(triplet) ?? 0 });
     if (verdict === 'begin') this.#tried.set(triplet, now);

@@ -1,12 +1,14 @@
-import { type Accepted, type Delivery, deliveryTrace } from '../delivery/deliver.ts';
+import type { Accepted, Delivery } from '../delivery/deliver.ts';
+import { deliveryTo, oneEach } from '../delivery/deliveries.ts';
 import { type ForwardedMail, type Kept, planForwards, returned } from '../delivery/forward.ts';
 import { routeOutward } from '../delivery/route.ts';
-import { type Address, formatAddress } from '../message/address.ts';
+import { formatAddress } from '../message/address.ts';
 import type { Field } from '../message/header.ts';
 import type { MessageFacts } from '../message/index-types.ts';
 import { REPORT_MAX } from '../message/report.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
+import { haveRoom } from '../store/route-facts.ts';
 import { HeaderBlock } from './header-block.ts';
 import type { IntakeDesk } from './intake-desk.ts';
 import type { Envelope, Recipient, Refusal, Route } from './needs.ts';
@@ -79,7 +81,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     if (this.#noRoom !== undefined) return busy(this.#noRoom);
     try {
       const blob = await this.#finished();
-      const refusal = await write(crossing(blob), index);
+      const refusal: Refused | undefined = (await this.#full(index.size)) ?? (await write(crossing(blob), index));
       if (refusal !== undefined && refusal.stored !== true) this.abort();
       else if ('file' in blob) store.files.settled(blob.file);
       return refusal;
@@ -90,6 +92,20 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
       this.abort();
       return busy(error);
     }
+  }
+
+  /**
+   * No room for what came, where SIZE was left out or not true. Where there are other recipients it is taken all the
+   * same: they are not to miss it, and the next message finds the mailbox full at RCPT.
+   */
+  async #full(size: number): Promise<Refusal | undefined> {
+    const { recipients, received, size: announced = 0 } = this.envelope;
+    const [only, ...more] = recipients;
+    if (size - Buffer.byteLength(received) <= announced) return undefined;
+    if (only === undefined || more.length > 0 || !isHere(only)) return undefined;
+    const { accounts } = only.route;
+    if (await this.intake.options.store.read(haveRoom, { accounts, size })) return undefined;
+    return refuse(452, '4.2.2', `The mailbox of ${formatAddress(only.address)} is full`);
   }
 
   async #finished(): Promise<NewBlob> {
@@ -112,20 +128,15 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     return Buffer.from(data ?? []).subarray(0, REPORT_MAX);
   }
 
-  protected delivery(account: number, address: Address): Delivery {
-    const { sender } = this.envelope;
-    const to = formatAddress(address);
-    return { account, to, trace: deliveryTrace(sender === undefined ? '' : formatAddress(sender), to) };
-  }
-
   /** Those who get it and have nothing forwarded: one copy an account, however many of its addresses were named. */
   #deliveries(staying: ReadonlySet<number>): Delivery[] {
-    const byAccount = new Map<number, Delivery>();
-    for (const to of this.envelope.recipients) {
-      if (isHere(to) && !passesOn(to.route, staying) && !byAccount.has(to.route.account))
-        byAccount.set(to.route.account, this.delivery(to.route.account, to.address));
-    }
-    return [...byAccount.values()];
+    const { sender, recipients } = this.envelope;
+    const here = recipients.filter(isHere).filter(({ route: where }) => !passesOn(where, staying));
+    return oneEach(
+      here.flatMap(({ address, route: where }) =>
+        where.accounts.map((account) => deliveryTo(account, address, sender, where.alias)),
+      ),
+    );
   }
 
   /**
@@ -141,18 +152,17 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     const { sender, recipients } = this.envelope;
     const going = recipients.filter(({ route: where }) => passesOn(where, staying)).map((one) => one.address);
     const mail = { sender, fields: this.#head.fields(), key, now: clock(), ...known };
-    const { accounts, onward, lost, kept } = await planForwards(store, going, mail);
+    const { here, onward, lost, kept } = await planForwards(store, going, mail);
     if (lost.length > 0) return unreached(lost, kept);
     for (const { route: where } of recipients) {
       if (where.kind !== 'return') continue;
       const back = await routeOutward(store, where.to);
       // Who wrote it may be one of ours.
-      if (back.kind === 'here' || back.kind === 'full') accounts.set(back.account, where.to);
+      if (back.kind === 'here' || back.kind === 'full')
+        here.push(...back.accounts.map((account) => deliveryTo(account, where.to, sender)));
       else onward.push(returned(where.to));
     }
-    const here = this.#deliveries(staying);
-    const more = [...accounts].filter(([account]) => !here.some((one) => one.account === account));
-    const deliveries = [...here, ...more.map(([account, address]) => this.delivery(account, address))];
+    const deliveries = oneEach([...this.#deliveries(staying), ...here]);
     return { deliveries, onward, kept };
   }
 
@@ -166,7 +176,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
 const NOBODY: ReadonlySet<number> = new Set();
 
 function passesOn(where: Route, staying: ReadonlySet<number>): boolean {
-  return isForwarded(where) && !(where.kind === 'here' && staying.has(where.account));
+  return isForwarded(where) && !(where.kind === 'here' && where.accounts.some((one) => staying.has(one)));
 }
 
 /** Copies of what it gets go on. */

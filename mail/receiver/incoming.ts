@@ -126,6 +126,7 @@ export class Incoming {
 
   #tell(outcome: string, text: string, code = 250): void {
     const { door, peer, settled } = this.#session;
+    if (door === 'mx') settled.guard.arrived(peer.ip, this.octets, code === 250);
     settled.meter.count('smtp_messages_total', { door, outcome });
     settled.log.info(
       {
@@ -144,7 +145,7 @@ export class Incoming {
 }
 
 function envelopeOf(session: Conversation, transaction: Transaction): Envelope {
-  const { id, sender, recipients, smtputf8, body, ret, envid, requireTls } = transaction;
+  const { id, sender, recipients, smtputf8, body, ret, envid, requireTls, size } = transaction;
   const { door, login, peer, tls } = session;
   const helo = session.greeting ?? '';
   const received = receivedField({
@@ -170,6 +171,7 @@ function envelopeOf(session: Conversation, transaction: Transaction): Envelope {
     ret,
     envid,
     requireTls,
+    size,
     received,
     peer: { ip: peer.ip, port: peer.port, helo, tls },
   };

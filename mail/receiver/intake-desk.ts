@@ -6,6 +6,7 @@ import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
 import type { MailStore } from '../store/store.ts';
 import type { Greylist } from './greylist.ts';
+import type { SlowAnswers } from './slow-answers.ts';
 import type { ReportPace } from './report-pace.ts';
 
 export interface StoreIntakeOptions {
@@ -39,6 +40,8 @@ export interface Judging {
   checks: boolean;
   /** The network may be asked who wrote it; not in local mode. */
   network: boolean;
+  /** Whether the answer to a stranger at this address may be held back. */
+  slows(ip: string): boolean;
 }
 
 /** What the messages of one intake share. */
@@ -46,6 +49,8 @@ export interface IntakeDesk {
   readonly options: StoreIntakeOptions;
   /** Reports that nobody can match, by account. */
   readonly unasked: ReportPace;
+  /** Answers to strangers that are held back. */
+  readonly slow: SlowAnswers;
   /** Reports that go back to an author elsewhere, by address. */
   readonly returned: ReportPace<string>;
 }

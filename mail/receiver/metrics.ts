@@ -10,6 +10,4 @@ export const metrics = {
   smtp_logins_total: 'Login attempts, by outcome.',
   smtp_handshakes_total: 'TLS handshakes, by outcome.',
   smtp_timeouts_total: 'Sessions ended for being too slow, by what they were slow at.',
-  judged_messages_total: 'Messages from outside that were judged, by outcome (taken, refused, later).',
-  judge_seconds: 'From asking the judge about a message to its answer.',
 } as const;

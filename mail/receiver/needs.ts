@@ -5,7 +5,7 @@ import type { Departed } from '../store/departed.ts';
 /** What a recipient address means to this box. Decided by `delivery/route`, answered by the RCPT command. */
 export type Route =
   /** A mailbox, alias or detail address of this box. */
-  | { kind: 'here'; account: number; address: Address; mailbox?: string; forwards?: boolean }
+  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards?: boolean; alias?: number }
   /** No mailbox; mail for it goes on to other addresses. */
   | { kind: 'forward'; address: Address }
   /** A sender that this box rewrote when it forwarded: a report for it goes to the original one. */
@@ -17,6 +17,10 @@ export type Route =
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full' }
+  /** An alias that was made for a while, or for some messages, and takes no more. */
+  | { kind: 'over' }
+  /** Everybody whom it leads to blocks who sends this. */
+  | { kind: 'blocked' }
   /** A domain that this box does not host. */
   | { kind: 'elsewhere' };
 
@@ -51,6 +55,8 @@ export interface Envelope {
   envid: string | undefined;
   /** RFC 8689. */
   requireTls?: boolean;
+  /** Octets that SIZE announced: RCPT has asked whether there is room for them. */
+  size?: number | undefined;
   /** The Received field for this transaction, complete with CRLF; the first bytes of the stored message. RFC 5321 4.4. */
   received: string;
   peer: { ip: string; port: number; helo: string; tls: boolean };
@@ -73,10 +79,19 @@ export interface MessageSink {
   abort(): void;
 }
 
+/** What MAIL said of the message that a recipient is named for, and who said it. */
+export interface Announced {
+  /** Undefined is the null reverse-path. */
+  sender: Address | undefined;
+  ip: string;
+  /** Octets; undefined where SIZE was not given. */
+  size: number | undefined;
+}
+
 /** What the SMTP door needs of the rest of the system. */
 export interface Intake {
   /** `login` is set on the submission door. */
-  route(to: Address, login: Login | undefined): Route | Promise<Route>;
+  route(to: Address, login: Login | undefined, announced?: Announced): Route | Promise<Route>;
   /** "Later" for a stranger who has to come again first; left out where nobody has to. */
   postpone?(contact: {
     ip: string;
@@ -89,4 +104,6 @@ export interface Intake {
   /** A refusal now, before any byte, when the disk is nearly full or the store cannot write. */
   ready(): Refusal | undefined;
   open(envelope: Envelope): MessageSink;
+  /** The door closes: answers that are held back are given now. */
+  close?(): void;
 }

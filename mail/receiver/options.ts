@@ -1,4 +1,5 @@
 import type { SecureContext } from 'node:tls';
+import type { MailGate } from '../guard/types.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Logins } from '../login/types.ts';
 import type { Intake } from './needs.ts';
@@ -25,10 +26,6 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 
 /** Bounds on what a peer may use. Those marked (T) are not applied to trusted peers. */
 export interface Limits {
-  /** Connections of all listeners together (T). */
-  connections: number;
-  /** Connections of one IPv4 address or IPv6 /64 (T). */
-  connectionsPerIp: number;
   /** Octets of a command line with CRLF. RFC 5321 4.5.3.1.4 asks for 512. */
   lineOctets: number;
   /** The same for AUTH and its responses. RFC 4954 4. */
@@ -49,7 +46,7 @@ export interface Limits {
   transactions: number;
   /** From our answer to the end of the next command. RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   commandMs: number;
-  /** The same while more than {@link stress} of the connections are taken. */
+  /** The same while more than {@link stress} of the places are taken. */
   stressedCommandMs: number;
   stress: number;
   handshakeMs: number;
@@ -71,8 +68,6 @@ export interface Limits {
 }
 
 export const defaultLimits: Limits = {
-  connections: 1000,
-  connectionsPerIp: 30,
   lineOctets: 2048,
   authLineOctets: 12_288,
   recipients: 100,
@@ -103,7 +98,9 @@ export interface ReceiverOptions {
   /** Asked at each handshake, so a renewed certificate needs no restart. Must be made with `minVersion: 'TLSv1.2'`. */
   secureContext(): SecureContext;
   limits?: Partial<Limits>;
-  /** Peers whose connections and pace are not limited. They are not trusted with anything else. */
+  /** Who may come in, and what speaks against whom. */
+  guard: MailGate;
+  /** Peers whose pace is not limited. They are not trusted with anything else. */
   exempt(ip: string): boolean;
   /** Local mode: loopback may log in without TLS and is exempt. */
   local: boolean;

@@ -1,4 +1,4 @@
-import { RecentMap } from '../login/recent-map.ts';
+import { RecentMap } from '../guard/recent-map.ts';
 
 const HOUR_MS = 3_600_000;
 /** Unasked reports that a mailbox takes in an hour: more come only when somebody writes in its name elsewhere. */

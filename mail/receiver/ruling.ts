@@ -1,5 +1,6 @@
 import { filingOf, type Filing } from '../delivery/filing.ts';
 import type { AccountJudgement, Judgement } from '../judge/judging.ts';
+import { firstContactDelay } from '../policy/first-contact.ts';
 import { decide, type Decision } from '../policy/verdict.ts';
 import type { Recipient, Refusal } from './needs.ts';
 import { refuse } from './refusal.ts';
@@ -13,6 +14,8 @@ export interface Ruling {
   /** Accounts that can look at it for some days although it is refused. */
   kept: readonly number[];
   filing(account: number): Filing;
+  /** How long its answer is held back, ms. */
+  delay: number;
 }
 
 /** Of a stranger whose lists say no, of malware and of what the world's lists refuse there is nothing to look at. */
@@ -27,7 +30,7 @@ export function ruling(
   recipients: readonly Recipient[],
   { authserv, refuses }: { authserv: string; refuses: boolean },
 ): Ruling {
-  const { authentication, author, findings } = judgement;
+  const { authentication, author, findings, senders } = judgement;
   const known = new Map(judgement.accounts.map((one) => [one.account, one]));
   const decision = (one: AccountJudgement | undefined): Decision =>
     decide({
@@ -37,8 +40,8 @@ export function ruling(
     });
   const named = recipients.flatMap(({ route: { kind, ...where } }): Named[] => {
     if (kind === 'forward') return [{ account: undefined, decision: decision(undefined) }];
-    if (kind !== 'here' || !('account' in where)) return [];
-    return [{ account: where.account, decision: decision(known.get(where.account)) }];
+    if (kind !== 'here' || !('accounts' in where)) return [];
+    return where.accounts.map((account) => ({ account, decision: decision(known.get(account)) }));
   });
   const refusal = refuses ? refusalOf(named) : undefined;
   return {
@@ -49,12 +52,17 @@ export function ruling(
     kept: named.flatMap(({ account, decision: one }) =>
       account !== undefined && one.kind === 'refuse' && isKept(one, known.get(account)) ? [account] : [],
     ),
+    delay: firstContactDelay({
+      known: judgement.accounts.length > 0 && judgement.accounts.every((one) => one.known),
+      vouched: authentication.dmarc.aligned,
+      score: Math.max(0, ...named.map((one) => one.decision.score)),
+    }),
     filing(account) {
       const own = known.get(account);
       const made = decision(own);
       // It was taken for others, so it cannot be refused for one: that would be to lose it.
       const filed = refusal === undefined && made.kind !== 'inbox' ? { ...made, kind: 'junk' as const } : made;
-      return filingOf(filed, { authserv, authentication, known: own?.known ?? false });
+      return filingOf(filed, { authserv, authentication, known: own?.known ?? false, senders });
     },
   };
 }

@@ -1,7 +1,9 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import { isLoopback } from '../guard/network.ts';
+import { told } from '../guard/told.ts';
+import type { Entry } from '../guard/types.ts';
 import { formatReply, reply } from '../smtp/reply.ts';
-import { Admission, isLoopback } from './admission.ts';
 import { plainAddress } from './connection.ts';
 import { defaultLimits, systemClock, type Listener, type ReceiverOptions, type Settled } from './options.ts';
 import { Session } from './session.ts';
@@ -28,7 +30,6 @@ const SWEEP_MS = 1000;
 const DESTROY_MS = 1000;
 /** Connections that the kernel holds for us; more than all that are let in, so that a flood is answered and not lost. */
 const BACKLOG = 4096;
-const tooMany = formatReply(reply(421, '4.7.0', 'Too many connections, try again later'));
 
 /** Opens every listener, or rejects when one cannot be opened (and then none is). */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
@@ -49,7 +50,6 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 
 class Hall implements Receiver {
   readonly #settled: Settled;
-  readonly #admission: Admission;
   readonly #servers: { server: Server; listener: Listener }[] = [];
   readonly #sessions = new Set<Session>();
   readonly #timer: NodeJS.Timeout;
@@ -58,7 +58,6 @@ class Hall implements Receiver {
 
   constructor(settled: Settled) {
     this.#settled = settled;
-    this.#admission = new Admission(settled.limits);
     this.#timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
   }
 
@@ -87,13 +86,14 @@ class Hall implements Receiver {
 
   sweep(): void {
     const now = this.#settled.clock.monotonic();
-    const { stressed } = this.#admission;
+    const stressed = this.#settled.guard.taken('smtp') > this.#settled.limits.stress;
     for (const session of this.#sessions) session.sweep(now, stressed);
   }
 
   async close(): Promise<void> {
     for (const { server } of this.#servers) server.close();
     for (const session of this.#sessions) session.leave();
+    this.#settled.intake.close?.();
     await this.#empty(this.#settled.limits.closeMs);
     for (const session of this.#sessions) session.peer.destroy();
     await this.#empty(DESTROY_MS);
@@ -110,10 +110,11 @@ class Hall implements Receiver {
     const ip = plainAddress(socket.remoteAddress);
     const secure = this.#settled.local && isLoopback(ip);
     const trusted = secure || this.#settled.exempt(ip);
-    const admitted = ip === '' ? 'gone' : this.#admission.enter(ip, trusted);
-    if (admitted !== 'in') {
-      meter.count('smtp_connections_refused_total', { door, reason: admitted });
-      return refuse(socket, listener);
+    if (ip === '') return void socket.destroy(); // gone already
+    const entry = this.#settled.guard.enter('smtp', ip);
+    if (entry.kind !== 'in') {
+      meter.count('smtp_connections_refused_total', { door, reason: entry.kind });
+      return refuse(socket, listener, entry);
     }
     meter.count('smtp_connections_total', { door });
     const session = new Session(socket, door, this.#settled, { trusted, secure }, (gone) => this.#left(gone));
@@ -136,7 +137,7 @@ class Hall implements Receiver {
 
   #left(session: Session): void {
     this.#sessions.delete(session);
-    this.#admission.leave(session.peer.ip);
+    this.#settled.guard.leave('smtp', session.peer.ip);
     this.#settled.meter.gauge('smtp_sessions', this.#sessions.size);
     if (this.#sessions.size === 0) this.#emptied?.();
   }
@@ -161,10 +162,13 @@ class Hall implements Receiver {
   }
 }
 
-/** Says that it is too much, where that can be said without a handshake, and forgets the socket. */
-function refuse(socket: Socket, { tls }: Listener): void {
+/**
+ * Says why not, where that can be said without a handshake, and forgets the socket. "Later" also to who is banned: a mail
+ * server comes back when the ban is over, and its mail is not lost.
+ */
+function refuse(socket: Socket, { tls }: Listener, entry: Exclude<Entry, { kind: 'in' }>): void {
   socket.on('error', () => {});
   if (tls === 'implicit') return void socket.destroy();
-  socket.write(tooMany);
+  socket.write(formatReply(reply(421, '4.7.0', told(entry))));
   socket.destroySoon();
 }

@@ -16,7 +16,7 @@ type Phase = 'banner' | 'handshake' | 'talking' | 'closing' | 'closed';
 const CLASSES = ['', '', '2', '3', '4', '5'];
 const tooLong = flawedLine('too-long');
 const goingDown = closing(421, '4.3.2', 'Going down, try again later');
-const revoked = closing(421, '4.7.0', 'This login has been revoked');
+const revoked = closing(421, '4.7.0', 'This login has been revoked or has expired');
 
 /** How far a peer is trusted by where it comes from. */
 export interface Standing {
@@ -96,9 +96,16 @@ export class Session implements Conversation {
     const waiting = this.#waiting();
     const flood = this.#body !== undefined && this.#body.octets > 10 * this.settled.maxMessageBytes;
     if (!flood && !isOverdue(waiting, now, this.settled.limits, stressed)) return;
-    if (waiting.for !== 'end') this.settled.meter.count('smtp_timeouts_total', { at: waiting.for });
+    if (waiting.for !== 'end') this.#tooSlow(waiting.for);
     if (waiting.for === 'command' || waiting.for === 'octets') this.#bye(closing(421, '4.4.2', 'Too slow, closing'));
     else this.peer.destroy();
+  }
+
+  #tooSlow(at: string): void {
+    const { guard, meter } = this.settled;
+    meter.count('smtp_timeouts_total', { at });
+    // Who never came to a message or a login held a place for nothing.
+    if (this.login === undefined && this.tally.transactions === 0) guard.offended(this.peer.ip, 'loitering');
   }
 
   /** Ends the session as soon as no message is being taken. */
@@ -123,10 +130,15 @@ export class Session implements Conversation {
     if (this.#phase === 'closing' || this.#phase === 'closed') return;
     // RFC 5321 4.3.1: the client waits for the banner. Who does not is a script, or what another protocol's client was
     // made to send.
-    if (this.#phase === 'banner') return this.#bye(closing(554, '5.5.1', 'Wait for the banner'));
+    if (this.#phase === 'banner') return this.#earlyTalker();
     this.#input.push(chunk);
     if (this.#busy || this.peer.blocked) this.peer.pause();
     else this.#pump();
+  }
+
+  #earlyTalker(): void {
+    this.settled.guard.offended(this.peer.ip, 'scans');
+    this.#bye(closing(554, '5.5.1', 'Wait for the banner'));
   }
 
   #changed(): void {
@@ -265,7 +277,9 @@ export class Session implements Conversation {
   #tooManyErrors({ code }: Answer): boolean {
     if (code < 500 || code > 504) return false;
     this.tally.protocolErrors += 1;
-    return this.tally.protocolErrors >= this.settled.limits.protocolErrors;
+    if (this.tally.protocolErrors < this.settled.limits.protocolErrors) return false;
+    if (this.login === undefined) this.settled.guard.offended(this.peer.ip, 'scans');
+    return true;
   }
 
   readonly #flush = (): void => {

@@ -2,14 +2,16 @@ import type { Login } from '../login/types.ts';
 import { copyOf } from '../delivery/incoming-report.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { looksRewritten, originalSender } from '../forwarder/srs.ts';
-import type { Address } from '../message/address.ts';
+import { type Address, addressKey } from '../message/address.ts';
+import { networksOf } from '../policy/network-pattern.ts';
 import { ownsAddress } from '../store/account.ts';
 import { MOST_REPORTS } from '../store/departed.ts';
 import { ArrivingMessage } from './arriving-message.ts';
 import type { Contact } from './greylist.ts';
 import type { IntakeDesk, StoreIntakeOptions } from './intake-desk.ts';
-import type { Envelope, Intake, MessageSink, Refusal, Route } from './needs.ts';
+import type { Announced, Envelope, Intake, MessageSink, Refusal, Route } from './needs.ts';
 import { ReportPace } from './report-pace.ts';
+import { SlowAnswers } from './slow-answers.ts';
 import { SubmittedMessage } from './submitted-message.ts';
 
 /** Reports an hour that go back to one author of what was forwarded. */
@@ -19,27 +21,33 @@ const MOST_RETURNED = 20;
 export class StoreIntake implements Intake, IntakeDesk {
   readonly options: StoreIntakeOptions;
   readonly unasked = new ReportPace();
+  readonly slow = new SlowAnswers();
   readonly returned = new ReportPace<string>(MOST_RETURNED);
 
   constructor(options: StoreIntakeOptions) {
     this.options = options;
   }
 
-  async route(to: Address, login: Login | undefined): Promise<Route> {
-    const { store, hostname } = this.options;
+  async route(to: Address, login: Login | undefined, announced?: Announced): Promise<Route> {
+    const { store, hostname, clock } = this.options;
     const about = login === undefined ? await copyOf(this.options, to) : undefined;
     if (about !== undefined)
       return about.reports < MOST_REPORTS ? { kind: 'report', copy: about } : { kind: 'unknown' };
-    const where = await (login === undefined ? route : routeOutward)(store, to);
+    const asking = { now: clock(), ...(announced?.size !== undefined && { size: announced.size }) };
+    const where =
+      login === undefined
+        ? await route(store, to, { ...asking, ...(announced && { from: () => known(announced) }) })
+        : await routeOutward(store, to, asking);
     if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
-    return where.kind === 'unknown' ? this.#returnOf(to) : where;
+    if (where.kind === 'elsewhere' || where.kind === 'unverified') return where;
+    return this.#returnOf(to) ?? where;
   }
 
-  /** A local part that nobody has may be a sender that was rewritten here. */
-  #returnOf(to: Address): Route {
+  /** A sender that was rewritten here and shows it: no catch-all is to keep reports from who is meant. */
+  #returnOf(to: Address): Route | undefined {
     const { forwardKey, clock } = this.options;
     const original = looksRewritten(to.local) ? originalSender(to, forwardKey, clock()) : undefined;
-    return original === undefined ? { kind: 'unknown' } : { kind: 'return', to: original };
+    return original && { kind: 'return', to: original };
   }
 
   async postpone(contact: Contact): Promise<Refusal | undefined> {
@@ -66,4 +74,13 @@ export class StoreIntake implements Intake, IntakeDesk {
       ? new ArrivingMessage(this, envelope)
       : new SubmittedMessage(this, envelope, envelope.login);
   }
+
+  close(): void {
+    this.slow.end();
+  }
+}
+
+/** Of a peer and its envelope sender, what rules may be about. */
+function known({ sender, ip }: Announced): { sender: string; networks: string[] } {
+  return { sender: sender === undefined ? '' : addressKey(sender), networks: networksOf(ip) };
 }

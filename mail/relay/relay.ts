@@ -9,7 +9,7 @@ import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import type { Queue, QueueItem, SigningKey } from './needs.ts';
 import { Sender } from './sender.ts';
 import { type RefusedLogin, type Smarthost, Smarthosts } from './smarthosts.ts';
-import { type FindTlsPolicy, noDemands } from './tls-policy/policy.ts';
+import { type FindHostPolicy, type FindTlsPolicy, noDemands } from './tls-policy/policy.ts';
 import { Worker } from './worker.ts';
 
 export interface RelayOptions {
@@ -40,6 +40,8 @@ export interface RelayOptions {
   from?: OwnAddresses | undefined;
   /** For MTA-STS and DANE; without it TLS is opportunistic. */
   tlsPolicy?: FindTlsPolicy;
+  /** For DANE of smarthosts. */
+  smarthostDane?: FindHostPolicy;
   limits?: Partial<RelayLimits>;
   clock?: Clock;
   /** In [0, 1). */
@@ -84,6 +86,7 @@ export function startRelay(options: RelayOptions): Relay {
     rules,
     hostname: options.ehlo ?? hostname,
     from: options.from,
+    dane: options.smarthostDane,
     limits,
     clock,
     log,

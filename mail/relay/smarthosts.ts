@@ -9,8 +9,8 @@ import { HostMemory } from './host-memory.ts';
 import type { RelayLimits } from './limits.ts';
 import { openSession } from './open-session.ts';
 import { Session } from './session.ts';
-import { judgeByAuthorities } from './tls-policy/certificate.ts';
-import { type HostPolicy, type TlsWish } from './tls-policy/policy.ts';
+import { smarthostPolicy } from './smarthost-policy.ts';
+import type { FindHostPolicy, TlsWish } from './tls-policy/policy.ts';
 import { deferred, type Verdict } from './verdict.ts';
 import { BOX_SMARTHOST } from './ways.ts';
 
@@ -43,6 +43,8 @@ export interface SmarthostOptions {
   hostname: string;
   /** Our addresses, where it matters which of them mail leaves from. */
   from?: OwnAddresses | undefined;
+  /** What TLSA records of smarthosts demand; without it there is no DANE. */
+  dane?: FindHostPolicy | undefined;
   limits: RelayLimits;
   clock: Clock;
   log: Log;
@@ -120,11 +122,13 @@ export class Smarthosts {
     const { hostname, limits, meter } = this.#options;
     const { login, tls } = smarthost;
     const { timeouts } = limits;
+    const policy = await smarthostPolicy(smarthost, host, wish, this.#options.dane);
+    if ('kind' in policy) return { verdict: policy.verdict, host, tlsResults: [] };
     const opened = await openSession(host, {
       hostname,
       timeouts,
       implicitTls: tls === 'implicit',
-      policy: policyOf(smarthost, host, wish),
+      policy,
       wish,
       from: this.#families.from(host),
       onConnection: (connection) => this.#watch(connection),
@@ -169,19 +173,6 @@ export class Smarthosts {
 }
 
 const LOGIN_REFUSED = 'the smarthost refuses our login: mail waits until the user name and password are right';
-
-/** A login goes only under TLS, and where that is set only to who proves the name; REQUIRETLS always asks for both. */
-function policyOf({ host: name, login, certificate }: Smarthost, host: Host, wish: TlsWish): HostPolicy {
-  const judged = wish === 'required' || (login !== undefined && certificate === 'verified');
-  return {
-    by: 'smarthost',
-    rule: `the route by the smarthost ${name}`,
-    required: login !== undefined || wish === 'required',
-    servername: host.name,
-    ...(judged && { judge: (socket) => judgeByAuthorities(socket, host.name) }),
-    report: { domain: name, type: 'no-policy-found', strings: [] },
-  };
-}
 
 /** A changed login is tried at once. */
 function keyOf({ host, port, login }: Smarthost): string {

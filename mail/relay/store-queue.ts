@@ -5,6 +5,7 @@ import type { MessageIndex } from '../message/index-types.ts';
 import { indexMessage } from '../message/indexer.ts';
 import { deliverTo } from '../delivery/deliver.ts';
 import { ownReport } from '../delivery/own-report.ts';
+import { watchFailed } from '../delivery/watch.ts';
 import { type Outgoing, send } from '../delivery/submit.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { note } from '../store/journal.ts';
@@ -20,6 +21,7 @@ import {
 import { type OutboundRoute, outboundRoutes } from '../store/outbound-route.ts';
 import { type DueRow, dueRows, nextDue } from '../store/queue-look.ts';
 import type { MailStore } from '../store/store.ts';
+import { meansGone } from '../store/suppression.ts';
 import { noteTlsResults } from '../store/tls-result.ts';
 import type { AttemptResult, BounceMessage, Look, Queue, QueueItem } from './needs.ts';
 import { LONGEST_WAIT } from './schedule.ts';
@@ -68,6 +70,7 @@ export const finishAttempts = command(
     }
     for (const fallback of input.fallbacks) await keepHere(tx, fallback, stamp);
     for (const end of input.ends) {
+      if (end.outcome === 'failed' && meansGone(end.status)) await watchFailed(tx, end.id, stamp);
       await endAttempt(tx, end, stamp);
       await noteTlsResults(tx, end.tlsResults ?? [], stamp);
     }

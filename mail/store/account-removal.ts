@@ -1,3 +1,4 @@
+import { leaveAliases } from './alias.ts';
 import { command, query, type Write } from './engine/types.ts';
 import { unlisten } from './listener.ts';
 import { collectBlob } from './tidy.ts';
@@ -25,9 +26,11 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
     input.account,
   );
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
+  await leaveAliases(tx, input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
   // Housekeeping takes them with the others that are over.
   await tx.run('UPDATE jmap_upload SET expires_at = 0 WHERE account_id = ?', input.account);
+  await tx.run('DELETE FROM paused_sender WHERE account_id = ?', input.account);
   await silence(tx, input.account);
   return true;
 }
@@ -94,6 +97,7 @@ const REST = [
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE account_id = ? LIMIT ?)',
   'DELETE FROM identity WHERE id IN (SELECT id FROM identity WHERE account_id = ? LIMIT ?)',
   `DELETE FROM email_submission_recipient WHERE (submission, nth) IN (SELECT r.submission, r.nth
      FROM email_submission s JOIN email_submission_recipient r ON r.submission = s.id WHERE s.account_id = ? LIMIT ?)`,

@@ -1,4 +1,5 @@
-import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
+import { isAlias } from './alias.ts';
+import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { insertCredential, type NewCredential } from './credential.ts';
 import { addFirstMailboxes } from './mailbox.ts';
 
@@ -20,7 +21,7 @@ export async function insertAccount(tx: Write, input: NewAccount, stamp: Stamp):
   const domain = await tx.get('SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?', input.domain, input.tenant);
   if (domain === undefined) return { kind: 'no-domain' };
   const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ? AND domain_id = ?', input.key, input.domain);
-  if (taken !== undefined) return { kind: 'address-taken' };
+  if (taken !== undefined || (await isAlias(tx, input.domain, input.key))) return { kind: 'address-taken' };
   // Above whatever an account that is gone has given out: the address may be one that mail programs remember.
   const { id } = await tx.run(
     `INSERT INTO account (tenant, address, salt, iterations, created_at, uidvalidity_last) VALUES (?, ?, ?, ?, ?,
@@ -132,15 +133,15 @@ export const accountByKey = query(
 );
 
 /**
- * Whether the account may write mail from one of these forms of an address: it is its own, on a verified domain whose
- * sending is not paused. An account that was stopped has none, also for what was under way when that happened.
+ * Whether the account may write mail from one of these forms of an address: it is its own or an alias that leads to it, on
+ * a verified domain whose sending is not paused. An account that was stopped has none, also for what was under way when that happened.
  */
 export const ownsAddress = query(
   'owns-address',
   async (rx, input: { account: number; keys: readonly string[] }): Promise<'own' | 'paused' | 'foreign'> => {
     for (const key of input.keys) {
       const row = await rx.get<{ paused_at: number | null }>(
-        `SELECT d.paused_at FROM address a JOIN domain d ON d.id = a.domain_id AND d.state = 1
+        `SELECT d.paused_at FROM own_address a JOIN domain d ON d.id = a.domain_id AND d.state = 1
            JOIN account c ON c.id = a.account_id AND c.state = 1
          WHERE a.key = ? AND a.account_id = ?`,
         key,
@@ -152,83 +153,8 @@ export const ownsAddress = query(
   },
 );
 
-export interface RouteFacts {
-  /** Whether any tenant onboarded the domain, and whether one proved it. */
-  domain: 'none' | 'unverified' | 'verified';
-  account: number | null;
-  /** No room for one more octet. */
-  full: boolean;
-  /** Mail for it goes on to other addresses. */
-  forwards: boolean;
-  /** So it is meant, but none of these forwards passes anything on for now. */
-  waits: boolean;
-}
-
-/** What is known of a recipient address; `keys` are its forms from most to least exact. */
-export const routeFacts = query(
-  'route-facts',
-  async (rx, input: { domain: string; keys: readonly string[]; postmaster: boolean }): Promise<RouteFacts> => {
-    const domain = await rx.get<{ state: number; tenant: number; id: number }>(
-      'SELECT id, state, tenant FROM domain WHERE name = ? ORDER BY state DESC LIMIT 1',
-      input.domain,
-    );
-    if (domain === undefined) return { domain: 'none', ...NOBODY };
-    if (domain.state !== 1) return { domain: 'unverified', ...NOBODY };
-    const found = await findForwards(rx, domain.id, input.keys);
-    const forwards = found !== 'none';
-    const waits = found === 'waiting';
-    let account: number | null = null;
-    for (const key of input.keys) {
-      const row = await rx.get<{ account_id: number | null }>(
-        'SELECT account_id FROM address WHERE key = ? AND domain_id = ?',
-        key,
-        domain.id,
-      );
-      account = row?.account_id ?? null;
-      if (account !== null) break;
-    }
-    if (account === null && !forwards && input.postmaster) account = await postmasterOf(rx, domain);
-    if (account === null) return { domain: 'verified', ...NOBODY, forwards, waits };
-    const full = await rx.get(
-      'SELECT 1 AS full FROM account WHERE id = ? AND (used_bytes >= quota_bytes OR used_count >= quota_count)',
-      account,
-    );
-    return { domain: 'verified', account, full: full !== undefined, forwards, waits };
-  },
-);
-
-const NOBODY = { account: null, full: false, forwards: false, waits: false } as const;
-
-async function findForwards(rx: Read, domain: number, keys: readonly string[]): Promise<'none' | 'waiting' | 'active'> {
-  for (const key of keys) {
-    const row = await rx.get<{ active: number | null }>(
-      'SELECT max(pending = 0 AND stopped = 0) AS active FROM forwarder WHERE source_key = ? AND domain_id = ?',
-      key,
-      domain,
-    );
-    if (row !== undefined && row.active !== null) return row.active === 1 ? 'active' : 'waiting';
-  }
-  return 'none';
-}
-
 /** The tenant that runs the box. */
 export const OPERATOR = 1;
-
-/**
- * RFC 5321 4.5.1, RFC 2142: postmaster@ and abuse@ reach somebody on every hosted domain: its first account, else its
- * tenant's first, else the operator's.
- */
-async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): Promise<number | null> {
-  const row = await rx.get<{ id: number }>(
-    `SELECT a.id FROM account a LEFT JOIN address d ON d.account_id = a.id AND d.domain_id = ?
-     WHERE a.tenant IN (?, ?) AND a.state = 1 ORDER BY d.domain_id IS NULL, a.tenant <> ?, a.id LIMIT 1`,
-    domain.id,
-    domain.tenant,
-    OPERATOR,
-    domain.tenant,
-  );
-  return row?.id ?? null;
-}
 
 /** The first account of the operator, who is postmaster of the box itself. */
 export const operatorAccount = query('operator-account', async (rx): Promise<number | undefined> => {

@@ -13,6 +13,8 @@ export interface Budget {
   daily?: number;
   /** Recipients whom this account never wrote to before, in any 24 hours. */
   newRecipients?: { account: number; most: number };
+  /** Whoever is counted is paused when it does what it never did. */
+  watched?: boolean;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -52,14 +54,7 @@ export async function spend(
     }
     if (budget.daily === undefined && newRecipients === undefined) continue;
     const fresh = newRecipients === undefined ? [] : await strangers(tx, newRecipients.account, recipients);
-    for (const key of fresh) {
-      await tx.run(
-        'INSERT INTO correspondent (account_id, key, since) VALUES (?, ?, ?)',
-        newRecipients?.account ?? 0,
-        key,
-        now,
-      );
-    }
+    if (newRecipients !== undefined) await meet(tx, newRecipients.account, fresh, now);
     await count(tx, subject, { messages: recipients.length, fresh: fresh.length }, now);
   }
 }
@@ -151,7 +146,8 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-async function strangers(rx: Read, account: number, recipients: readonly string[]): Promise<string[]> {
+/** Who of these an account never wrote to; `account` is minus the tenant for what its programs send. */
+export async function strangers(rx: Read, account: number, recipients: readonly string[]): Promise<string[]> {
   const rows = await rx.all<{ key: string }>(
     `SELECT DISTINCT value AS key FROM json_each(?1) WHERE NOT EXISTS
        (SELECT 1 FROM correspondent WHERE account_id = ?2 AND key = value)`,
@@ -159,4 +155,11 @@ async function strangers(rx: Read, account: number, recipients: readonly string[
     account,
   );
   return rows.map((row) => row.key);
+}
+
+/** They are strangers no more. */
+export async function meet(tx: Write, account: number, recipients: readonly string[], now: number): Promise<void> {
+  for (const key of recipients) {
+    await tx.run('INSERT OR IGNORE INTO correspondent (account_id, key, since) VALUES (?, ?, ?)', account, key, now);
+  }
 }

@@ -19,13 +19,15 @@ export interface Departed extends Row {
   sender: string;
   recipient: string;
   reports: number;
+  /** Who is watched for it; '' for nobody. */
+  sent_by: string;
 }
 
 /** Writes down that a row of the queue will be gone; not for senders that lead back in another way, or nowhere. */
 export async function noteDeparted(tx: Write, id: number, at: number): Promise<void> {
   await tx.run(
-    `INSERT INTO departed (id, trace, tenant, account_id, sender, recipient, at)
-     SELECT q.id, s.trace, s.tenant, s.account_id, s.sender, q.recipient, ? FROM queue q
+    `INSERT INTO departed (id, trace, tenant, account_id, sender, recipient, sent_by, at)
+     SELECT q.id, s.trace, s.tenant, s.account_id, s.sender, q.recipient, s.sent_by, ? FROM queue q
      JOIN submission s ON s.id = q.submission_id WHERE q.id = ? AND s.sender <> '' AND s.sender NOT LIKE 'SRS0=%' ON CONFLICT (id) DO UPDATE SET at = excluded.at`,
     at,
     id,
@@ -35,8 +37,8 @@ export async function noteDeparted(tx: Write, id: number, at: number): Promise<v
 /** The copy of a number: one that left, or one that still waits and may have arrived without our knowing. */
 export const departedCopy = query('departed-copy', (rx, input: { id: number }): Promise<Departed | undefined> =>
   rx.get<Departed>(
-    `SELECT id, trace, tenant, account_id AS account, sender, recipient, reports FROM departed WHERE id = ?1
-       UNION ALL SELECT q.id, s.trace, s.tenant, s.account_id, s.sender, q.recipient, 0 FROM queue q
+    `SELECT id, trace, tenant, account_id AS account, sender, recipient, reports, sent_by FROM departed WHERE id = ?1
+       UNION ALL SELECT q.id, s.trace, s.tenant, s.account_id, s.sender, q.recipient, 0, s.sent_by FROM queue q
        JOIN submission s ON s.id = q.submission_id WHERE q.id = ?1 AND s.sender <> '' LIMIT 1`,
     input.id,
   ),

@@ -1,3 +1,4 @@
+import { dropAliases } from './alias.ts';
 import { command, query, type Write } from './engine/types.ts';
 
 export interface DomainInfo {
@@ -67,12 +68,13 @@ export async function pauseDomain(tx: Write, id: number, at: number | null): Pro
 }
 
 /**
- * A domain with its keys goes; whoever adds it again gets another id, other keys, and has to prove it anew. Refused while
+ * A domain with its keys and aliases goes; whoever adds it again gets another id, other keys, and has to prove it anew. Refused while
  * an address is left on it.
  */
 export async function dropDomain(tx: Write, id: number): Promise<{ kind: 'removed' } | { kind: 'addresses' }> {
   const address = await tx.get('SELECT 1 AS there FROM address WHERE domain_id = ? LIMIT 1', id);
   if (address !== undefined) return { kind: 'addresses' };
+  await dropAliases(tx, id);
   await tx.run('DELETE FROM dkim_key WHERE domain_id = ?', id);
   await tx.run('DELETE FROM domain WHERE id = ?', id);
   return { kind: 'removed' };

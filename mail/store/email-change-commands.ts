@@ -1,7 +1,7 @@
 import { MOST_MAILBOXES_PER_EMAIL } from './email-commands.ts';
-import { guarded, type StateMismatch, type StateStep } from './email-state.ts';
+import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
-import { storeFlags } from './entry-commands.ts';
+import { type StoreFlagsResult, storeFlagsUnsettled } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
 import { noteSaid, type Place, placesOf, saidByPlaces } from './lesson.ts';
 import { entriesOf, placeEntry, takeEntries } from './message.ts';
@@ -30,7 +30,10 @@ export type ChangeOutcome =
   | { kind: 'in-too-many' }
   | { kind: 'too-many-keywords' };
 
-/** Keywords and mailboxes of emails, one after the other; one that is refused is left as it was. */
+/**
+ * Keywords and mailboxes of emails, one after the other; one that is refused is left as it was. Their threads, which may
+ * be long and the same, are looked at once and not for each.
+ */
 export const changeEmails = command(
   'change-emails',
   async (
@@ -40,29 +43,55 @@ export const changeEmails = command(
   ): Promise<({ kind: 'done'; outcomes: ChangeOutcome[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
       const outcomes: ChangeOutcome[] = [];
-      for (const change of input.changes) outcomes.push(await changeOne(tx, input.account, change, stamp));
+      const before = await lookAtThreads(tx, await threadsOf(tx, input));
+      let last = 0;
+      for (const change of input.changes) {
+        const { outcome, modseq } = await changeOne(tx, input.account, change, stamp);
+        outcomes.push(outcome);
+        last = Math.max(last, modseq);
+      }
+      if (last > 0) await settleThreads(tx, before, last);
       return { kind: 'done', outcomes };
     }),
 );
 
-async function changeOne(tx: Write, account: number, change: EmailChange, stamp: Stamp): Promise<ChangeOutcome> {
+async function threadsOf(
+  tx: Write,
+  { account, changes }: { account: number; changes: readonly EmailChange[] },
+): Promise<number[]> {
+  const rows = await tx.all<{ thread: number }>(
+    'SELECT thread_id AS thread FROM email WHERE id IN (SELECT value FROM json_each(?)) AND +account_id = ?',
+    JSON.stringify(changes.map((one) => one.email)),
+    account,
+  );
+  return rows.map((row) => row.thread);
+}
+
+/** What became of one, and its last mod-sequence; 0 when nothing of it changed. */
+interface Changed {
+  outcome: ChangeOutcome;
+  modseq: number;
+}
+
+const left = (outcome: ChangeOutcome): Changed => ({ outcome, modseq: 0 });
+
+async function changeOne(tx: Write, account: number, change: EmailChange, stamp: Stamp): Promise<Changed> {
   const entries = await shownEntries(tx, account, [change.email]);
   const [first] = entries;
-  if (first === undefined) return { kind: 'not-found' };
+  if (first === undefined) return left({ kind: 'not-found' });
   const now = entries.map((entry) => entry.mailbox);
   const then = change.mailboxes === null ? now : applied(now, change.mailboxes);
-  if (then.length === 0) return { kind: 'in-none' };
-  if (then.length > MOST_MAILBOXES_PER_EMAIL) return { kind: 'in-too-many' };
+  if (then.length === 0) return left({ kind: 'in-none' });
+  if (then.length > MOST_MAILBOXES_PER_EMAIL) return left({ kind: 'in-too-many' });
   const missing = await missingMailboxes(tx, account, then);
-  if (missing.length > 0) return { kind: 'missing', mailboxes: missing };
-  if (change.keywords !== null && !(await changeKeywords(tx, account, first, change.keywords, stamp))) {
-    return { kind: 'too-many-keywords' };
-  }
+  if (missing.length > 0) return left({ kind: 'missing', mailboxes: missing });
+  const written = change.keywords === null ? 0 : await changeKeywords(tx, account, first, change.keywords);
+  if (written === undefined) return left({ kind: 'too-many-keywords' });
   const into = then.filter((mailbox) => !now.includes(mailbox));
   const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
-  const anew = await reveal(tx, account, into, change.email, stamp);
-  await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
-  return { kind: 'changed' };
+  const { anew, modseq: shown } = await reveal(tx, account, into, change.email);
+  const moved = await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
+  return { outcome: { kind: 'changed' }, modseq: Math.max(written, shown, moved) };
 }
 
 function applied(now: readonly number[], change: Change<readonly number[]>): number[] {
@@ -75,14 +104,16 @@ interface Entry {
   uid: number;
 }
 
-/** What is done to one shown entry is written through to all of them; \Deleted of the others stays. */
+/**
+ * What is done to one shown entry is written through to all of them; \Deleted of the others stays. Answers the last
+ * mod-sequence, 0 when all was so before; undefined when the email would carry too many keywords.
+ */
 async function changeKeywords(
   tx: Write,
   account: number,
   { mailbox, uid }: Entry,
   change: Change<FlagSet>,
-  stamp: Stamp,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const steps =
     change.kind === 'replace'
       ? ([['replace', change.all]] as const)
@@ -90,13 +121,17 @@ async function changeKeywords(
           ['add', change.add],
           ['remove', change.remove],
         ] as const);
+  let last = 0;
   for (const [how, flags] of steps) {
     if (how !== 'replace' && flags.bits === 0 && flags.keywords.length === 0) continue;
-    const input = { account, mailbox, uids: [uid], how, flags, unchangedSince: null };
-    if ((await storeFlags.run(tx, input, stamp)).kind === 'too-many-keywords') return false;
+    const stored = await storeFlagsUnsettled(tx, { account, mailbox, uids: [uid], how, flags, unchangedSince: null });
+    if (stored.kind === 'too-many-keywords') return undefined;
+    last = modseqOf(stored) ?? last;
   }
-  return true;
+  return last;
 }
+
+const modseqOf = (stored: StoreFlagsResult): number | null => (stored.kind === 'done' ? stored.modseq : null);
 
 /** Where IMAP had marked it as \Deleted the email is shown again. Answers the mailboxes in which it is not at all. */
 async function reveal(
@@ -104,9 +139,8 @@ async function reveal(
   account: number,
   mailboxes: readonly number[],
   email: number,
-  stamp: Stamp,
-): Promise<number[]> {
-  if (mailboxes.length === 0) return [];
+): Promise<{ anew: number[]; modseq: number }> {
+  if (mailboxes.length === 0) return { anew: [], modseq: 0 };
   const hidden = await tx.all<{ mailbox_id: number; uid: number }>(
     `SELECT mailbox_id, uid FROM entry INDEXED BY entry_email WHERE email_id = ?
        AND mailbox_id IN (SELECT value FROM json_each(?))`,
@@ -114,11 +148,12 @@ async function reveal(
     JSON.stringify(mailboxes),
   );
   const flags = { bits: DELETED, keywords: [] };
+  let modseq = 0;
   for (const { mailbox_id: mailbox, uid } of hidden) {
     const input = { account, mailbox, uids: [uid], how: 'remove', flags, unchangedSince: null } as const;
-    await storeFlags.run(tx, input, stamp);
+    modseq = modseqOf(await storeFlagsUnsettled(tx, input)) ?? modseq;
   }
-  return mailboxes.filter((mailbox) => !hidden.some(({ mailbox_id: one }) => one === mailbox));
+  return { anew: mailboxes.filter((mailbox) => !hidden.some(({ mailbox_id: one }) => one === mailbox)), modseq };
 }
 
 interface Move {
@@ -131,15 +166,14 @@ interface Move {
   to: readonly number[];
 }
 
-/** The thread, which may be long, is looked at once and not for each mailbox. */
-async function move(tx: Write, account: number, { like, anew, outOf, from, to }: Move, stamp: Stamp): Promise<void> {
+/** Answers the last mod-sequence, 0 when it stays where it was. */
+async function move(tx: Write, account: number, { like, anew, outOf, from, to }: Move, stamp: Stamp): Promise<number> {
+  if (anew.length + outOf.length === 0) return 0;
   const [row] = await entriesOf(tx, like.mailbox, [like.uid]);
   if (row === undefined) throw new Error(`entry ${like.uid} of mailbox ${like.mailbox} is gone`);
-  if (anew.length + outOf.length === 0) return;
   const places = await placesOf(tx, account, [...from, ...to]);
   const placed = (mailboxes: readonly number[]): Place[] => mailboxes.map((one) => places.get(one)?.place ?? null);
   await noteSaid(tx, account, [{ email: row.email_id, says: saidByPlaces(placed(from), placed(to), row.flags) }]);
-  const before = await lookAtThreads(tx, [row.thread_id]);
   const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
   const flags = { bits: row.flags, kw: kwList(row.kw) };
   let modseq = 0;
@@ -148,7 +182,7 @@ async function move(tx: Write, account: number, { like, anew, outOf, from, to }:
   for (const { mailbox, uid } of outOf) {
     modseq = await takeEntries(tx, account, mailbox, await entriesOf(tx, mailbox, [uid]), stamp);
   }
-  await settleThreads(tx, before, modseq);
+  return modseq;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
-import { guarded, type StateMismatch, type StateStep } from './email-state.ts';
+import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { newBlob, overQuota } from './entry-commands.ts';
 import { addBlob } from './blob.ts';
 import { type FlagSet, storeKeywords } from './flags.ts';

@@ -25,7 +25,7 @@ import {
   removeEntries,
   takeEntries,
 } from './message.ts';
-import { lookAtThreads, settleThreads } from './shown.ts';
+import { lookAtThreads, NOTHING_SEEN, settleThreads } from './shown.ts';
 
 /** The most rows that one of these commands takes; callers cut longer work into slices. */
 export const SLICE = 200;
@@ -33,59 +33,63 @@ export const SLICE = 200;
 export type StoreFlagsResult =
   { kind: 'done'; modseq: number | null; modified: number[] } | { kind: 'too-many-keywords' } | { kind: 'missing' };
 
+export interface FlagChange {
+  account: number;
+  mailbox: number;
+  uids: readonly number[];
+  how: 'add' | 'remove' | 'replace';
+  flags: FlagSet;
+  unchangedSince: number | null;
+}
+
 /** STORE. `modified` are the UIDs left alone because they changed after `unchangedSince`. */
-export const storeFlags = command(
-  'store-flags',
-  async (
-    tx,
-    input: {
-      account: number;
-      mailbox: number;
-      uids: readonly number[];
-      how: 'add' | 'remove' | 'replace';
-      flags: FlagSet;
-      unchangedSince: number | null;
-    },
-  ): Promise<StoreFlagsResult> => {
-    const { account, mailbox, how } = input;
-    if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
-    const given = await storeKeywords(tx, account, input.flags, how !== 'remove');
-    if (given === undefined) return { kind: 'too-many-keywords' };
-    const rows = await entriesOf(tx, mailbox, input.uids);
-    const since = input.unchangedSince;
-    const modified = since === null ? [] : rows.filter((row) => row.modseq > since).map((row) => row.uid);
-    const changes = rows
-      .filter((row) => since === null || row.modseq <= since)
-      .map((row) => ({ row, now: applyFlags({ bits: row.flags, kw: kwList(row.kw) }, how, given) }))
-      .filter(({ row, now }) => now.bits !== row.flags || kwText(now) !== row.kw);
-    if (changes.length === 0) return { kind: 'done', modseq: null, modified };
-    if (how === 'add' && changes.some(({ now }) => tooMany(now.kw))) return { kind: 'too-many-keywords' };
-    const modseq = await tx.nextModseq(account);
-    const before = await lookAtThreads(
-      tx,
-      changes.map(({ row }) => row.thread_id),
-    );
-    for (const { row, now } of changes) {
-      await writeFlags(tx, mailbox, row.uid, now, modseq);
-      await writeThrough(tx, account, mailbox, row, now, modseq);
-    }
-    await recount(
-      tx,
-      mailbox,
-      modseq,
-      changes.flatMap(({ row, now }) => swap(row, row.flags, now.bits)),
-    );
-    await settleThreads(tx, before, modseq);
-    const marked = changes.map(({ row, now }) => ({
-      email: row.email_id,
-      before: { bits: row.flags, kw: kwList(row.kw) },
-      now,
-    }));
-    if (how !== 'remove') await noteKeywords(tx, account, input.flags.keywords, marked);
-    tx.touched(account, mailbox);
-    return { kind: 'done', modseq, modified };
-  },
+export const storeFlags = command('store-flags', (tx, input: FlagChange): Promise<StoreFlagsResult> =>
+  changeFlags(tx, input, lookAtThreads),
 );
+
+/** The same inside of a command that looks at the threads and settles them itself, once for all that it does. */
+export const storeFlagsUnsettled = (tx: Write, input: FlagChange): Promise<StoreFlagsResult> =>
+  changeFlags(tx, input, () => Promise.resolve(NOTHING_SEEN));
+
+async function changeFlags(tx: Write, input: FlagChange, look: typeof lookAtThreads): Promise<StoreFlagsResult> {
+  const { account, mailbox, how } = input;
+  if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+  const given = await storeKeywords(tx, account, input.flags, how !== 'remove');
+  if (given === undefined) return { kind: 'too-many-keywords' };
+  const rows = await entriesOf(tx, mailbox, input.uids);
+  const since = input.unchangedSince;
+  const modified = since === null ? [] : rows.filter((row) => row.modseq > since).map((row) => row.uid);
+  const changes = rows
+    .filter((row) => since === null || row.modseq <= since)
+    .map((row) => ({ row, now: applyFlags({ bits: row.flags, kw: kwList(row.kw) }, how, given) }))
+    .filter(({ row, now }) => now.bits !== row.flags || kwText(now) !== row.kw);
+  if (changes.length === 0) return { kind: 'done', modseq: null, modified };
+  if (how === 'add' && changes.some(({ now }) => tooMany(now.kw))) return { kind: 'too-many-keywords' };
+  const modseq = await tx.nextModseq(account);
+  const before = await look(
+    tx,
+    changes.map(({ row }) => row.thread_id),
+  );
+  for (const { row, now } of changes) {
+    await writeFlags(tx, mailbox, row.uid, now, modseq);
+    await writeThrough(tx, account, mailbox, row, now, modseq);
+  }
+  await recount(
+    tx,
+    mailbox,
+    modseq,
+    changes.flatMap(({ row, now }) => swap(row, row.flags, now.bits)),
+  );
+  await settleThreads(tx, before, modseq);
+  const marked = changes.map(({ row, now }) => ({
+    email: row.email_id,
+    before: { bits: row.flags, kw: kwList(row.kw) },
+    now,
+  }));
+  if (how !== 'remove') await noteKeywords(tx, account, input.flags.keywords, marked);
+  tx.touched(account, mailbox);
+  return { kind: 'done', modseq, modified };
+}
 
 function swap(row: { size: number }, was: number, now: number): { bits: number; size: number; sign: 1 | -1 }[] {
   return [

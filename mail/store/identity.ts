@@ -103,7 +103,7 @@ async function drift(
   rows: readonly IdentityRow[],
 ): Promise<{ missing: { key: string; email: string }[]; stale: IdentityRow[] }> {
   const own = await rx.all<{ key: string; kind: string; written: string }>(
-    `SELECT d.key, d.kind, a.address AS written FROM address d JOIN account a ON a.id = d.account_id
+    `SELECT d.key, d.kind, a.address AS written FROM own_address d JOIN account a ON a.id = d.account_id
      WHERE d.account_id = ? ORDER BY d.kind = 'mailbox' DESC, d.key LIMIT ?`,
     account,
     MOST_ADDRESSES,
@@ -138,7 +138,7 @@ export const addIdentity = command(
   ): Promise<SavedIdentity> => {
     const forms = formsOf(email);
     const own = await tx.get(
-      'SELECT 1 AS own FROM address WHERE account_id = ? AND key IN (SELECT value FROM json_each(?))',
+      'SELECT 1 AS own FROM own_address WHERE account_id = ? AND key IN (SELECT value FROM json_each(?))',
       account,
       JSON.stringify(forms),
     );

@@ -1,6 +1,7 @@
 import { textKey } from '../message/address.ts';
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
 import { DELETED } from './flags.ts';
+import { inState } from './guarded.ts';
 import { type ChangesAfter, LAST_ROW, type ObjectChange, type ObjectChanges } from './object-change.ts';
 import { WAITS } from './submission-story.ts';
 import { floorOf } from './tombstone.ts';
@@ -228,7 +229,7 @@ export function ownSubmission(tx: Read, account: number, id: number): Promise<Ow
 }
 
 /** Forgets what is known of a submission; what it sent goes on. RFC 8621 7.5. */
-export const removeSubmission = command(
+const remove = command(
   'remove-submission',
   async (tx, { account, id }: { account: number; id: number }, stamp): Promise<{ kind: 'removed' | 'missing' }> => {
     const row = await ownSubmission(tx, account, id);
@@ -237,6 +238,8 @@ export const removeSubmission = command(
     return { kind: 'removed' };
   },
 );
+
+export const removeSubmission = inState('EmailSubmission', remove);
 
 /** Submissions are remembered for this long after their end. */
 export const KEEP_SUBMISSIONS_MS = 30 * 24 * 3_600_000;

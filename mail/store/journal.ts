@@ -14,6 +14,8 @@ export type JournalEvent =
   /** Left out, being on the suppression list. */
   | 'suppressed'
   | 'held'
+  /** Its sender was, for this message or what came back to it. */
+  | 'paused'
   | 'released'
   | 'cancelled'
   | 'rerouted'

@@ -1,5 +1,5 @@
 import type { Trust, Verdict } from '../policy/trust.ts';
-import { query, type Write } from './engine/types.ts';
+import { query, type Read, type Write } from './engine/types.ts';
 
 /** What this box found out about a message, and what it made of that. */
 export interface Judged {
@@ -8,12 +8,17 @@ export interface Judged {
 }
 
 /** Keeps what was found out about a message of an account, in the commit that stores it. */
-export async function keepJudged(tx: Write, email: number, { trust, verdict }: Judged): Promise<void> {
+export async function keepJudged(
+  tx: Write,
+  email: number,
+  { trust, verdict, senders }: Judged & { senders: readonly string[] },
+): Promise<void> {
   await tx.run(
-    'INSERT INTO judged (email_id, trust, verdict) VALUES (?, ?, ?)',
+    'INSERT INTO judged (email_id, trust, verdict, senders) VALUES (?, ?, ?, ?)',
     email,
     JSON.stringify(trust),
     JSON.stringify(verdict),
+    JSON.stringify(senders),
   );
 }
 
@@ -37,3 +42,9 @@ export const judgedOf = query(
     );
   },
 );
+
+/** The keys of the sender of a message; none of what was written here. */
+export async function sendersOf(rx: Read, email: number): Promise<string[]> {
+  const row = await rx.get<{ senders: string }>('SELECT senders FROM judged WHERE email_id = ?', email);
+  return row === undefined ? [] : (JSON.parse(row.senders) as string[]);
+}

@@ -1,5 +1,6 @@
 import { command, query, type Read, type Write } from './engine/types.ts';
 import { DELETED, DRAFT, SEEN, type StoredFlags } from './flags.ts';
+import { noteLessonOfSender } from './lesson-sender.ts';
 import type { MailboxRole } from './mailbox.ts';
 
 /** What an account says of a message: that it is junk, that it is not, or, without a word, that it was kept. */
@@ -167,14 +168,19 @@ export const nextLessons = query(
 /** Lessons that need no learning; one that says something else by now stays. `says` null: whatever it says. */
 export const dropLessons = command(
   'drop-lessons',
-  async (tx, input: { account: number; lessons: readonly { email: number; says: Says | null }[] }): Promise<void> => {
+  async (
+    tx,
+    input: { account: number; lessons: readonly { email: number; says: Says | null }[] },
+    stamp,
+  ): Promise<void> => {
     for (const { email, says } of input.lessons) {
-      await tx.run(
+      const { changes } = await tx.run(
         'DELETE FROM lesson WHERE account_id = ?1 AND email_id = ?2 AND (?3 IS NULL OR says = ?3)',
         input.account,
         email,
         says,
       );
+      if (changes > 0 && says !== null) await noteLessonOfSender(tx, { account: input.account, email, says }, stamp);
     }
   },
 );

@@ -1,7 +1,15 @@
 import type { Stamp, Write } from './engine/types.ts';
 
 /** What can be told outside of a tenant's mail that leaves, as the journal calls it. */
-export const TOLD_OUTSIDE = ['submitted', 'delivered', 'deferred', 'failed', 'complained', 'suppressed'] as const;
+export const TOLD_OUTSIDE = [
+  'submitted',
+  'delivered',
+  'deferred',
+  'failed',
+  'complained',
+  'suppressed',
+  'paused',
+] as const;
 export type ToldOutside = (typeof TOLD_OUTSIDE)[number];
 
 /** Whom a listener hears of: what arrives for an account, or these events of its tenant's mail that leaves. */

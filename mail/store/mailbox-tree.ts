@@ -1,4 +1,5 @@
 import { command, query, type Read, type Write } from './engine/types.ts';
+import { inState } from './guarded.ts';
 import {
   addMailbox,
   DEEPEST,
@@ -99,7 +100,7 @@ export type PlaceRefusal =
   { kind: 'exists'; id: number } | { kind: 'no-parent' | 'inside-itself' | 'too-deep' | 'too-many' | 'role-taken' };
 
 /** Makes one mailbox below a parent that is there. */
-export const plantMailbox = command(
+const plant = command(
   'plant-mailbox',
   async (
     tx,
@@ -117,7 +118,7 @@ export const plantMailbox = command(
 );
 
 /** Renames, moves or otherwise changes one mailbox; of the inbox only what does not make it another one. */
-export const changeMailbox = command(
+const change = command(
   'change-mailbox',
   async (
     tx,
@@ -149,7 +150,7 @@ export const changeMailbox = command(
 );
 
 /** Destroys a mailbox; what is in no other one goes with it, if that is wanted. */
-export const destroyMailbox = command(
+const destroy = command(
   'destroy-mailbox',
   async (
     tx,
@@ -165,6 +166,11 @@ export const destroyMailbox = command(
     return 'destroyed';
   },
 );
+
+/** As a client asks for them that goes by the state that it knows. */
+export const plantMailbox = inState('Mailbox', plant);
+export const changeMailbox = inState('Mailbox', change);
+export const destroyMailbox = inState('Mailbox', destroy);
 
 type Node = { parent: number; name: string; role: MailboxRole | null; emails: number };
 

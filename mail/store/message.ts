@@ -82,7 +82,7 @@ export async function addEmail(
 async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: number): Promise<number> {
   const hashes = index.refs.filter((hash) => hash !== 0n);
   if (hashes.length === 0) return fresh;
-  const subject = hash32(index.baseSubject);
+  const subject = subjectHash(index.baseSubject);
   let thread = fresh;
   const unknown: bigint[] = [];
   for (const hash of hashes) {
@@ -119,8 +119,8 @@ async function isFull(tx: Write, thread: number): Promise<boolean> {
   return (await tx.get(last, thread, MOST_IN_THREAD - 1)) !== undefined;
 }
 
-/** FNV-1a over UTF-16 units: a guard against foreign subjects, not against an enemy. */
-function hash32(text: string): number {
+/** Of a base subject. FNV-1a over UTF-16 units: a guard against foreign subjects, not against an enemy. */
+export function subjectHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;

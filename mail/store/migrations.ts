@@ -23,6 +23,9 @@ const files = [
   '0020-trust.sql',
   '0021-words.sql',
   '0022-senders.sql',
+  '0023-bans.sql',
+  '0024-aliases.sql',
+  '0025-anomaly.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -1,6 +1,7 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { noteDeparted } from './departed.ts';
 import { note, type Viewer } from './journal.ts';
+import { holdPaused } from './paused-sender.ts';
 import { laneOf } from './queue-lane.ts';
 import { textKey } from '../message/address.ts';
 import { meansGone, suppress } from './suppression.ts';
@@ -27,6 +28,8 @@ export interface NewSubmission {
   requireTls?: boolean;
   /** Header lines before the octets, on this way out only; one character an octet. */
   prefix?: string;
+  /** Who is watched for it; '' or left out: nobody. */
+  sentBy?: string;
   /** What an ARC seal on it says of the chain before: none, pass, fail; '' for no seal. */
   arc?: string;
 }
@@ -58,8 +61,8 @@ export const UNSIGNED = '-';
 
 export async function addSubmission(tx: Write, submission: NewSubmission, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls, signers)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+    `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls, sent_by, signers)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
        (SELECT json_group_object(name, tenant) FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?))))`,
     submission.trace,
     submission.tenant,
@@ -76,6 +79,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
     submission.prefix ?? '',
     submission.arc ?? '',
     Number(submission.requireTls ?? false),
+    submission.sentBy ?? '',
     JSON.stringify(signersOf(submission)),
   );
   return id;
@@ -241,6 +245,8 @@ export const beginAttempts = command(
     for (const { id, nextAt } of input.items) {
       const { changes } = await tx.run(
         `UPDATE queue SET attempts = attempts + 1, next_at = ?, last_at = ? WHERE id = ? AND state = 0
+           AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN paused_sender p ON p.sender = s.sent_by
+             WHERE s.id = queue.submission_id AND p.paused_at IS NOT NULL)
            AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN json_each(s.signers) j WHERE s.id = queue.submission_id
              AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = j.value))`,
         nextAt,
@@ -249,6 +255,7 @@ export const beginAttempts = command(
       );
       if (changes === 0) {
         await holdStranded(tx, id, stamp);
+        await holdPaused(tx, id, stamp);
         continue;
       }
       await tx.run('INSERT INTO attempt (queue_id, at) VALUES (?, ?)', id, stamp.now);

@@ -72,13 +72,17 @@ function toRecord({ key, seen, junked, kept, since }: RecordRow): SenderRecord {
   return { key, seen, junked, kept, since };
 }
 
+/** What our own verdict counts beside a person's: it must not feed on itself. */
+const OWN_VERDICT = 0.25;
+
 /** Notes a delivery in its own commit: one statement an account. `junk`: it went to Junk. */
 export async function noteSender(
   tx: Write,
   { account, keys, junk }: { account: number; keys: readonly string[]; junk: boolean },
   stamp: Stamp,
 ): Promise<void> {
-  if (keys.length > 0) await add(tx, account, keys, { seen: junk ? 0 : 1, junked: junk ? 1 : 0, kept: 0 }, stamp);
+  if (keys.length > 0)
+    await add(tx, account, keys, { seen: junk ? 0 : 1, junked: junk ? OWN_VERDICT : 0, kept: 0 }, stamp);
 }
 
 /** What a person's hand says of a message that had been delivered. */

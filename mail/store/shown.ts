@@ -20,13 +20,16 @@ interface ShownRow extends Record<string, number | string | null> {
   trash: number;
 }
 
+/** Of no threads: nothing is settled after it. */
+export const NOTHING_SEEN: ThreadLook = { threads: [], rows: [] };
+
 /** Neither \Seen nor \Draft. */
 const isUnread = (row: ShownRow): boolean => (row.flags & 9) === 0;
 
 /** Reads what is shown of these threads. A thread holds few emails, and never more than 500. */
 export async function lookAtThreads(rx: Read, threads: Iterable<number>): Promise<ThreadLook> {
   const ids = [...new Set(threads)];
-  if (ids.length === 0) return { threads: [], rows: [] };
+  if (ids.length === 0) return NOTHING_SEEN;
   const rows = await rx.all<ShownRow>(
     `SELECT e.thread_id, e.id AS email_id, n.mailbox_id, n.flags, n.kw, m.role IS 'trash' AS trash
      FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value CROSS JOIN entry n ON n.email_id = e.id

@@ -188,8 +188,8 @@ function openText(options: StoreOptions, files: BlobFiles): TextSearch {
     blobs: files.directory,
   };
   return options.engine instanceof URL
-    ? new TextClient(options.engine, place, options.log)
-    : new LocalText(place, options.log);
+    ? new TextClient(options.engine, place, options.log, options.meter)
+    : new LocalText(place, options.log, options.meter);
 }
 
 function databasePath(options: StoreOptions): string {

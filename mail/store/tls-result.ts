@@ -104,17 +104,27 @@ interface Row extends Record<string, string | number> {
   sessions: number;
 }
 
-/** Of one day, the domains from after `after` in their order, at most `limit` of them. */
+/**
+ * Of one day, the domains from after `after` in their order, at most `limit` of them; of one domain alone where it is
+ * named, and only of those where something failed when `failed`.
+ */
 export const tlsResults = query(
   'tls-results',
-  async (rx, input: { day: number; after: string; limit: number }): Promise<PolicyReport[]> => {
+  async (
+    rx,
+    input: { day: number; after: string; limit: number; domain?: string | undefined; failed?: boolean },
+  ): Promise<PolicyReport[]> => {
     const rows = await rx.all<Row>(
       `SELECT domain, policy_type, policy, result, mx, ip, own_ip, sessions FROM tls_result
-       WHERE day = ?1 AND domain IN (SELECT DISTINCT domain FROM tls_result WHERE day = ?1 AND domain > ?2 ORDER BY domain LIMIT ?3)
+       WHERE day = ?1 AND domain IN (SELECT DISTINCT domain FROM tls_result
+         WHERE day = ?1 AND domain > ?2 AND (?4 IS NULL OR domain = ?4) AND (?5 = 0 OR result <> 'success')
+         ORDER BY domain LIMIT ?3)
        ORDER BY domain, policy_type, policy, result`,
       input.day,
       input.after,
       input.limit,
+      input.domain ?? null,
+      Number(input.failed ?? false),
     );
     const reports = new Map<string, PolicyReport>();
     for (const row of rows) addRow(reports, row);

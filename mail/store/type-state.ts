@@ -61,6 +61,11 @@ export async function stateOf(rx: Read, account: number, type: StateType): Promi
   return row?.modseq ?? 1;
 }
 
+/** {@link stateOf}, for a method that goes by one type. */
+export const typeState = query('type-state', (rx, { account, type }: { account: number; type: StateType }) =>
+  stateOf(rx, account, type),
+);
+
 /** States of all types, for those who are told of changes. */
 export const jmapStates = query(
   'jmap-states',

@@ -179,7 +179,7 @@ export const forgetVacationAnswers = command(
 export const addressKeysOf = query(
   'address-keys-of',
   async (rx, { account }: { account: number }): Promise<string[]> => {
-    const rows = await rx.all<{ key: string }>('SELECT key FROM address WHERE account_id = ? LIMIT 1000', account);
+    const rows = await rx.all<{ key: string }>('SELECT key FROM own_address WHERE account_id = ? LIMIT 1000', account);
     return rows.map(({ key }) => key);
   },
 );

@@ -1,5 +1,6 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
 import type { Says } from './lesson.ts';
+import { noteLessonOfSender } from './lesson-sender.ts';
 
 /** Words that one command takes: the rows that it touches. */
 const MOST_WORDS = 500;
@@ -86,6 +87,7 @@ export const learn = command(
       email,
     );
     if (before !== undefined && (before.says === says || says === 'kept')) return 'known';
+    await noteLessonOfSender(tx, lesson, stamp);
     const memory = await memoryOf(tx, account, stamp);
     const weight = weightAfter(memory[`${kindOf(says)}_lessons`]) * (says === 'kept' ? KEPT_WEIGHT : 1);
     const sums: Change = { junk: 0, good: 0 };

@@ -1,5 +1,5 @@
 import { formatAddress } from '../../mail/message/address.ts';
-import { networkOf } from '../../mail/receiver/admission.ts';
+import { networkOf } from '../../mail/guard/network.ts';
 import { publicId } from '../ids.ts';
 import { prepareLetter } from '../letters/letter.ts';
 import { inNetworks } from '../networks.ts';

@@ -14,11 +14,13 @@ const MAIL = {
 const LATER = { ...MAIL, sendAt: '2030-01-01T09:00:00Z', tags: { kind: 'reminder' } };
 const TEMPLATE = { from: MAIL.from, to: MAIL.to, template: { id: 'tpl_1', variables: { name: 'Anna' } } };
 const FILE = { ...MAIL, attachments: [{ filename: 'invoice.pdf', contentType: 'application/pdf', uploadId: 'inv-1' }] };
+const REPLY = { ...MAIL, subject: 'Re: Your order', threadId: 't1a', saveToSent: true };
 const ANSWER: SendResult = {
   id: 'eml_1',
   messageId: 'eml_1',
   status: 'queued',
   rfc822MessageId: '<8f14e45fceea167a5a36dedd4bea2543@example.com>',
+  threadId: null,
   recipients: [{ address: 'anna@example.org', state: 'queued' }],
   envelope: { mailFrom: 'orders@example.com', rcptTo: ['anna@example.org'] },
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
@@ -38,7 +40,7 @@ export function sendingPaths(): FixedPath[] {
   return [
     path('post', '/api/email/send', 'send_email_by_key', 'Send an email', {
       parameters: [ONCE],
-      ...body(EMAIL, { now: MAIL, later: LATER, template: TEMPLATE, file: FILE }),
+      ...body(EMAIL, { now: MAIL, later: LATER, template: TEMPLATE, file: FILE, reply: REPLY }),
       ...answer(202, RESULT, ANSWER),
     }),
     path('post', '/api/email/send/batch', 'send_email_batch', 'Send up to 100 emails; one that fails, fails alone', {

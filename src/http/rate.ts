@@ -1,46 +1,5 @@
-import { networkOf } from '../../mail/receiver/admission.ts';
-
-const WINDOW_MS = 60_000;
-/** Subjects that are remembered at most; the oldest window goes first. */
-const MOST_SUBJECTS = 50_000;
-
-/** Calls a minute that one subject may make, counted in memory: a flood is no reason to write. */
-export class RateLimit {
-  readonly #most: number;
-  readonly #windows = new Map<string, { from: number; count: number }>();
-
-  constructor(perMinute: number) {
-    this.#most = perMinute;
-  }
-
-  /** Counts one call; answers 0 when it may go on, else the seconds until it may. `now` in ms. */
-  take(subject: string, now: number): number {
-    const window = this.#windows.get(subject);
-    if (window === undefined || now - window.from >= WINDOW_MS) {
-      this.#begin(subject, now);
-      return 0;
-    }
-    if (window.count < this.#most) {
-      window.count++;
-      return 0;
-    }
-    return Math.max(1, Math.ceil((window.from + WINDOW_MS - now) / 1000));
-  }
-
-  /** Subjects that are remembered. */
-  get size(): number {
-    return this.#windows.size;
-  }
-
-  #begin(subject: string, now: number): void {
-    this.#windows.delete(subject);
-    if (this.#windows.size >= MOST_SUBJECTS) {
-      const [oldest] = this.#windows.keys();
-      if (oldest !== undefined) this.#windows.delete(oldest);
-    }
-    this.#windows.set(subject, { from: now, count: 1 });
-  }
-}
+import { networkOf } from '../../mail/guard/network.ts';
+import { RateLimit } from '../../mail/guard/rate-limit.ts';
 
 /** The limits of the HTTP doors, shared by MCP and REST: a second door is no second allowance. */
 export class HttpLimits {

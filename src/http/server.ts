@@ -1,8 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import Fastify, { type FastifyInstance } from 'fastify';
+import type { Guard } from '../../mail/guard/guard.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Metrics } from '../metrics.ts';
+import { gate, looksForHoles } from './gate.ts';
 
 /** Where the HTTP door listens, and how. */
 export interface HttpListener {
@@ -18,6 +21,10 @@ export interface HttpOptions {
   certificate: { cert: string; key: string };
   /** Names of the checks that fail now; none: ready. */
   failing(): readonly string[];
+  /** Who may come in. */
+  guard: Guard;
+  /** Milliseconds UTC. */
+  clock: () => number;
   metrics: Metrics;
   log: Log;
   /** Peers whose X-Forwarded-For counts. */
@@ -43,6 +50,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
     for (const listener of options.listeners) {
       const app = makeApp(options, listener.tls);
       app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+      gate(app, listener.tls, options);
       addRoutes(app, options);
       for (const door of options.doors) await app.register(async (inner) => door(inner as FastifyInstance));
       doors.push({ app, listener });
@@ -69,6 +77,9 @@ const HEADERS = {
 };
 
 const HEADERS_TIMEOUT_MS = 30_000;
+const HANDSHAKE_MS = 15_000;
+/** How often is looked for requests that take too long. */
+const LOOK_MS = 5000;
 
 /** A whole request may take as long as a large upload over a slow line; its header may not. */
 const COMMON = {
@@ -80,12 +91,19 @@ const COMMON = {
 
 function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
   const common = { ...COMMON, trustProxy: (ip: string) => options.trusted(ip) };
-  if (!tls) return Fastify(common);
+  const connectionsCheckingInterval = LOOK_MS;
+  if (!tls) return Fastify({ ...common, http: { connectionsCheckingInterval } });
   // Asked at each handshake, so that a renewed certificate needs no restart.
   const SNICallback = (_name: string, done: (error: Error | null, context?: SecureContext) => void): void => {
     done(null, options.secureContext());
   };
-  const https = { SNICallback, minVersion: 'TLSv1.2' as const, ...options.certificate };
+  const https = {
+    SNICallback,
+    minVersion: 'TLSv1.2' as const,
+    handshakeTimeout: HANDSHAKE_MS,
+    connectionsCheckingInterval,
+    ...options.certificate,
+  };
   const app: unknown = Fastify({ ...common, https });
   return app as FastifyInstance;
 }
@@ -105,9 +123,10 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
     const { type, text } = await options.metrics.render();
     return reply.type(type).send(text);
   });
-  app.setNotFoundHandler((request, reply) =>
-    reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`)),
-  );
+  app.setNotFoundHandler((request, reply) => {
+    if (looksForHoles(pathOf(request))) options.guard.offended(request.ip, 'scans');
+    return reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`));
+  });
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     const code = error.statusCode ?? 500;
     if (code >= 500) options.log.error({ err: error }, 'an HTTP request failed');
@@ -129,8 +148,4 @@ export function pathOf({ url }: { url: string }): string {
 
 function problem(error: string, message: string): { error: string; message: string } {
   return { error, message };
-}
-
-function isLoopback(ip: string): boolean {
-  return ip === '::1' || /^(?:::ffff:)?127\./.test(ip);
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { accountId } from '../../mail/jmap/ids.ts';
 import type { Access, JmapSession } from '../../mail/jmap/method.ts';
 import type { Login, LoginOutcome } from '../../mail/login/types.ts';
-import { isLoopback } from '../../mail/receiver/admission.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
 import { type AccountInfo, accountById, accountsOf } from '../../mail/store/account.ts';
 import { accountsInProject } from '../accounts/setup.ts';
 import { readMailboxToken } from '../accounts/mailbox-token.ts';

@@ -1,3 +1,4 @@
+import { RateLimit } from '../../mail/guard/rate-limit.ts';
 import type { Log, Meter } from '../../mail/log.ts';
 import type { PushDesk } from '../../mail/jmap/method.ts';
 import { jmapId } from '../../mail/jmap/ids.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../mail/store/push-subscription.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
-import { RateLimit } from '../http/rate.ts';
 import type { Poster } from '../webhooks/post.ts';
 import { namedTypes } from './push-types.ts';
 import type { Vapid } from './vapid.ts';

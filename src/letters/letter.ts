@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
-import { deliveryTrace } from '../../mail/delivery/deliver.ts';
 import { planForwards } from '../../mail/delivery/forward.ts';
 import { type Address, formatAddress, needsUtf8 } from '../../mail/message/address.ts';
 import { composeLetter } from '../../mail/message/compose.ts';
@@ -71,12 +70,9 @@ async function destinations(
   recipient: Address,
 ): Promise<Pick<Outgoing, 'here' | 'elsewhere' | 'onward'>> {
   const mail = { sender, fields: [], key: secrets.subkey('forwarding'), now: clock(), authors: [sender.domain] };
-  const { accounts, onward, lost } = await planForwards(store, [recipient], mail);
+  const { here, onward, lost } = await planForwards(store, [recipient], mail);
   return {
-    here: [...accounts].map(([account, address]) => {
-      const to = formatAddress(address);
-      return { account, to, trace: deliveryTrace(formatAddress(sender), to) };
-    }),
+    here,
     onward,
     elsewhere: lost.map((address) => ({
       recipient: formatAddress(address),

@@ -32,7 +32,7 @@ export function toolOf(operation: Operation): object {
     name,
     title,
     description,
-    inputSchema: inputSchema(operation),
+    inputSchema: named(inputSchema(operation)),
     outputSchema: shallow(outputSchema(operation)),
     annotations: {
       title,
@@ -49,6 +49,16 @@ export function toolOf(operation: Operation): object {
   };
   wire.set(operation, made);
   return made;
+}
+
+/** Where a format has a name (`date-time`) models know it: the pattern that spells it out would only cost them. */
+function named(schema: object): unknown {
+  const lean = (_name: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const { pattern: _spelled, ...rest } = value as Record<string, unknown>;
+    return typeof rest['format'] === 'string' ? rest : value;
+  };
+  return JSON.parse(JSON.stringify(schema, lean));
 }
 
 /** Names and types of the first level: models read these, and every level costs them. */

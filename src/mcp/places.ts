@@ -1,5 +1,5 @@
 import type { World } from '../operations/world.ts';
-import { isLoopback } from '../../mail/receiver/admission.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
 
 /** Names of this machine by which a browser on it may mean it. */
 const LOCAL = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d+)?$/i;

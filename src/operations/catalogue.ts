@@ -1,10 +1,12 @@
 import { ACCOUNTS } from './accounts/index.ts';
+import { ALIASES } from './aliases/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
 import { QUEUE } from './queue/index.ts';
+import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
@@ -16,6 +18,8 @@ export const CATALOGUE: readonly Operation[] = [
   whoami,
   ...DOMAINS,
   ...MAILBOXES,
+  ...ALIASES,
+  ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,
   ...TRACE,

@@ -34,21 +34,28 @@ export const Page = {
 
 export const nextCursor = z.string().nullable();
 
-/** Cuts a page out of rows in ascending order of `id`. */
-export function pageOf<T extends { id: number }>(
-  rows: readonly T[],
-  { cursor, limit }: { cursor?: string | undefined; limit: number },
-): { rows: T[]; nextCursor: string | null } {
+/** The id behind which a page begins. */
+export function pageStart({ cursor }: { cursor?: string | undefined }): number {
   const after = cursor === undefined ? 0 : Number(/^[1-9]\d{0,14}$/.exec(cursor)?.[0]);
   if (Number.isNaN(after)) {
     refuse('invalid_arguments', 'The cursor is not one that this list gave as nextCursor.', {
       issues: [{ path: 'cursor', message: 'unknown' }],
     });
   }
+  return after;
+}
+
+/** Cuts a page out of rows in ascending order of `id`. */
+export function pageOf<T extends { id: number }>(
+  rows: readonly T[],
+  page: { cursor?: string | undefined; limit: number },
+): { rows: T[]; nextCursor: string | null } {
+  const { limit } = page;
+  const after = pageStart(page);
   const rest = rows.filter((row) => row.id > after);
-  const page = rest.slice(0, limit);
-  const last = page.at(-1);
-  return { rows: page, nextCursor: rest.length > limit && last !== undefined ? String(last.id) : null };
+  const shown = rest.slice(0, limit);
+  const last = shown.at(-1);
+  return { rows: shown, nextCursor: rest.length > limit && last !== undefined ? String(last.id) : null };
 }
 
 /** A secret is shown once. */

@@ -1,8 +1,10 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Policy } from '../../mail/delivery/policy.ts';
+import type { Guard } from '../../mail/guard/guard.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { RefusedLogin } from '../../mail/relay/smarthosts.ts';
+import type { Throttle } from '../../mail/login/throttle.ts';
 import type { Logins } from '../../mail/login/types.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
@@ -20,6 +22,10 @@ export interface World {
   readonly secrets: SecretBox;
   /** Passwords of mailboxes. */
   readonly logins: Logins;
+  /** Failed logins, of mailboxes and of people. */
+  readonly throttle: Throttle;
+  /** Who may come in. */
+  readonly guard: Guard;
   readonly settings: Settings;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -54,10 +54,12 @@ const MANY = [
   `DELETE FROM sent_before WHERE (credential, key) IN (SELECT b.credential, b.key FROM sent_before b
      JOIN sent_email s ON s.trace = b.trace WHERE s.organization_id = ? LIMIT ?)`,
   'DELETE FROM sent_email WHERE id IN (SELECT id FROM sent_email WHERE organization_id = ? LIMIT ?)',
+  'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE tenant = ? LIMIT ?)',
   'DELETE FROM suppression WHERE (tenant, key) IN (SELECT tenant, key FROM suppression WHERE tenant = ? LIMIT ?)',
   'DELETE FROM unsubscription WHERE (tenant, key) IN (SELECT tenant, key FROM unsubscription WHERE tenant = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT c.account_id, c.key FROM correspondent c
      JOIN account a ON a.id = c.account_id WHERE a.tenant = ? LIMIT ?)`,
+  'DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = -?1 LIMIT ?2)',
   `DELETE FROM template_version WHERE (template_id, version) IN (SELECT v.template_id, v.version
      FROM template_version v JOIN template t ON t.id = v.template_id WHERE t.organization_id = ? LIMIT ?)`,
   `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w
@@ -111,6 +113,7 @@ const REST = [
   'DELETE FROM member_mailbox WHERE organization_id = ?',
   'DELETE FROM link WHERE organization_id = ?',
   'DELETE FROM sending_count WHERE tenant = ?',
+  'DELETE FROM paused_sender WHERE tenant = ?',
   'DELETE FROM template WHERE organization_id = ?',
   `DELETE FROM budget_use WHERE subject = 'tenant/' || CAST(? AS INTEGER)`,
   `DELETE FROM session WHERE user_id IN (SELECT user_id FROM member m WHERE organization_id = ?

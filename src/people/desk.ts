@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accountKeyOf, networkOf, Throttle } from '../../mail/login/throttle.ts';
-import { isLoopback } from '../../mail/receiver/admission.ts';
+import { calmLog } from '../../mail/guard/calm-log.ts';
+import { isLoopback, networkOf } from '../../mail/guard/network.ts';
+import { accountKeyOf } from '../../mail/login/throttle.ts';
+import type { Log } from '../../mail/log.ts';
 import { ownerAddress } from '../bootstrap/claim-letter.ts';
 import { inNetworks } from '../networks.ts';
 import type { World } from '../operations/world.ts';
@@ -15,17 +17,20 @@ export type Checked =
   /** Too many derivations wait. */
   | { kind: 'busy' };
 
+type DeskWorld = Pick<World, 'store' | 'clock' | 'settings' | 'log' | 'throttle' | 'guard'>;
+
 /**
- * The one place where people's passwords are checked, with the counters of mail logins: ten failures a minute from an
+ * The one place where people's passwords are checked, on the same counters as mail logins: ten failures a minute from an
  * address, an account under attack gets slower for others and is never locked for its owner.
  */
 export class PeopleDesk {
   readonly passwords = new Passwords();
-  readonly #throttle = new Throttle();
-  readonly #world: Pick<World, 'store' | 'clock' | 'settings' | 'log'>;
+  readonly #world: DeskWorld;
+  readonly #log: Log;
 
-  constructor(world: Pick<World, 'store' | 'clock' | 'settings' | 'log'>) {
+  constructor(world: DeskWorld) {
     this.#world = world;
+    this.#log = calmLog(world.log);
   }
 
   /** Checks a password for an address. Unknown addresses cost and answer what known ones do. */
@@ -33,7 +38,9 @@ export class PeopleDesk {
     const key = ownerAddress(email)?.key;
     const account = key === undefined ? undefined : await this.#world.store.read(findAccount, { key });
     const checked = await this.#guess(key, account?.password ?? null, password, ip);
-    this.#world.log.info({ ip, user: account?.user ?? null, outcome: checked }, 'sign-in');
+    this.#log.info({ ip, user: account?.user ?? null, outcome: checked }, 'sign-in');
+    if (checked === 'right') this.#world.guard.welcome(ip);
+    else if (checked !== 'busy') this.#world.guard.offended(ip, 'logins');
     if (typeof checked !== 'string') return checked;
     return checked === 'right' && account !== undefined
       ? { kind: 'right', account }
@@ -48,11 +55,11 @@ export class PeopleDesk {
   ): Promise<'right' | 'wrong' | 'busy' | (Checked & { kind: 'throttled' })> {
     const attempt = { network: networkOf(ip), account: key === undefined ? undefined : accountKeyOf(key) };
     const at = this.#world.clock();
-    const admission = this.#free(ip) ? undefined : this.#throttle.admit(attempt, at);
+    const admission = this.#free(ip) ? undefined : this.#world.throttle.admit(attempt, at);
     if (admission?.kind === 'throttled') return admission;
     if (admission !== undefined && admission.delay > 0) await sleep(admission.delay, undefined, { ref: false });
     const right = await this.passwords.matches(stored, password);
-    if (right !== false && admission !== undefined) this.#throttle.forgive(attempt, at);
+    if (right !== false && admission !== undefined) this.#world.throttle.forgive(attempt, at);
     return right === undefined ? 'busy' : right ? 'right' : 'wrong';
   }
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isLoopback } from '../../mail/receiver/admission.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
 import { hashOf } from '../people/secrets.ts';
 import { SESSION_LIFE_MS } from '../people/session-commands.ts';
 

@@ -50,7 +50,7 @@ export function programBudgets(
 ): Budget[] {
   return [
     ...rateBudget(settings, credential),
-    ...(account === null ? [] : mailboxBudget(settings, account)),
+    ...(account === null ? keyWatch(settings, credential) : mailboxBudget(settings, account)),
     ...organizationBudget(settings, organization),
   ];
 }
@@ -69,10 +69,16 @@ function mailboxBudget({ live, mailboxDaily: daily, mailboxNewRecipients: most }
     {
       subject: `account/${account}`,
       told,
+      watched: true,
       ...(daily > 0 && { daily }),
       ...(most > 0 && { newRecipients: { account, most } }),
     },
   ];
+}
+
+/** A key that sends as no mailbox; one that sends as a mailbox is watched as that. */
+function keyWatch({ live }: Limits, subject: string): Budget[] {
+  return live ? [{ subject, told: '', watched: true }] : [];
 }
 
 function organizationBudget({ live, organizationDaily: daily }: Limits, tenant: number): Budget[] {

@@ -10,8 +10,10 @@ import { unsubscribeFields } from '../unsubscribe/link.ts';
 import type { EmailRequest } from './email-request.ts';
 
 /** A request with its texts, its files and what follows from them. */
-export interface Filled extends Omit<EmailRequest, 'subject' | 'attachments'> {
+export interface Filled extends Omit<EmailRequest, 'subject' | 'attachments' | 'inReplyTo' | 'threadId'> {
   subject: string;
+  /** Of the message that it answers. */
+  reply: { inReplyTo: string; references: string } | undefined;
   files: readonly ComposedAttachment[];
   /** Of the list of recipients that this message goes to; its value is whole. */
   unsubscribe: string | undefined;
@@ -53,10 +55,10 @@ export function composeEmail(mail: Filled, now: number): Composed {
   return { data, index, fields: readFields(header.toString('latin1')), authors, messageId, sha256 };
 }
 
-function replyFields({ inReplyTo }: Filled): [string, string][] {
-  if (inReplyTo === undefined) return [];
+function replyFields({ reply }: Filled): [string, string][] {
+  if (reply === undefined) return [];
   return [
-    ['In-Reply-To', inReplyTo],
-    ['References', inReplyTo],
+    ['In-Reply-To', reply.inReplyTo],
+    ['References', reply.references],
   ];
 }

@@ -79,7 +79,14 @@ export const EMAIL_FIELDS = {
   attachments: z.array(Attachment).max(MOST_ATTACHMENTS).default([]),
   inReplyTo: z
     .string()
-    .regex(/^<[^<>\s]{1,250}@[^<>\s]{1,250}>$/, 'looks like <id@example.com>')
+    .regex(
+      /^(?:<[^<>\s]{1,250}@[^<>\s]{1,250}>|(?:eml|msg)_[1-9]\d{0,14}|m[1-9a-z][0-9a-z]{0,9})$/,
+      'looks like <id@example.com>, or is an id that this server gave: eml_12, msg_12, m1a',
+    )
+    .optional(),
+  threadId: z
+    .string()
+    .regex(/^t[1-9a-z][0-9a-z]{0,9}$/, 'looks like t1a')
     .optional(),
   listUnsubscribe: z.union([z.url({ protocol: /^https$/ }).max(500), z.literal(true)]).optional(),
   tags: Tags.default({}),
@@ -97,6 +104,9 @@ export const EmailRequest = z.strictObject(EMAIL_FIELDS);
 
 /** What is wrong with a request that is right field by field. */
 export function flawOf(mail: EmailRequest): { path: string; message: string } | undefined {
+  if (mail.inReplyTo !== undefined && mail.threadId !== undefined) {
+    return { path: 'threadId', message: 'names what is answered, and so does inReplyTo: give one of them' };
+  }
   const named = mail.to.length + mail.cc.length + mail.bcc.length;
   if (named === 0) return { path: 'to', message: 'is empty' };
   if (named > MOST_RECIPIENTS) {

@@ -3,6 +3,7 @@ import { formatAddress } from '../../mail/message/address.ts';
 import { rowId } from '../ids.ts';
 import { notFound, refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { findAnswered } from './answered.ts';
 import type { Filled } from './compose-email.ts';
 import type { EmailRequest } from './email-request.ts';
 import { unsubscribeKey, unsubscribeLink } from '../unsubscribe/link.ts';
@@ -11,14 +12,15 @@ import { findTemplate } from './template-commands.ts';
 import { fillTemplate } from './template-text.ts';
 import { findUpload } from './upload-commands.ts';
 
-/** Puts in what a request only names: the texts of a template, files that were uploaded, a link to leave a list. */
+/** Puts in what a request only names: the texts of a template, uploaded files, a link to leave a list, what it answers. */
 export async function fillEmail(world: World, sender: Sender, request: EmailRequest, trace: string): Promise<Filled> {
-  const { template, attachments, ...rest } = request;
+  const { template, attachments, inReplyTo: _message, threadId: _thread, ...rest } = request;
   const texts = template === undefined ? {} : await textsOf(world, sender, template);
   const files: ComposedAttachment[] = [];
   for (const [i, one] of attachments.entries()) files.push(await fileOf(world, sender, one, i));
   const unsubscribe = unsubscribeOf(world, sender, request, trace);
-  return { ...rest, subject: request.subject ?? '', ...texts, files, unsubscribe, template };
+  const reply = await findAnswered(world, sender, request);
+  return { ...rest, subject: request.subject ?? '', ...texts, files, unsubscribe, reply, template };
 }
 
 async function textsOf(

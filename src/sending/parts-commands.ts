@@ -4,6 +4,7 @@ import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { releaseHeld, steerUnfrozen } from './held-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
+import { resumeUnfrozen, tellPause } from './pause-commands.ts';
 import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
 import { addUpload, forgetUploads } from './upload-commands.ts';
@@ -27,12 +28,14 @@ export const SENDING: readonly Command<never, unknown>[] = [
   releaseHeld,
   removeForwarder,
   removeWebhook,
+  resumeUnfrozen,
   revokeApiKey,
   sendEmail,
   setForwardPolicy,
   setForwarder,
   setWebhook,
   steerUnfrozen,
+  tellPause,
   testWebhook,
   updateTemplate,
   withdrawWaiting,

@@ -9,6 +9,8 @@ export const SendResult = z.object({
   messageId: z.string().nullable(),
   status: z.enum(['queued', 'scheduled', 'pending_approval', 'dry_run']),
   rfc822MessageId: z.string(),
+  /** In the mailbox of its author. */
+  threadId: z.string().nullable(),
   recipients: z.array(
     z.object({ address: z.string(), state: z.enum(['queued', 'held', 'delivered', 'scheduled', 'suppressed']) }),
   ),
@@ -24,24 +26,25 @@ export type SendResult = z.output<typeof SendResult>;
 type Facts = Omit<SentEmail, 'id'>;
 
 /** The answer to a message, and to the same request again: then `duplicateOf` names it. */
-export function answerTo(sent: SentEmail, repeated: boolean): SendResult {
+export function answerTo(sent: SentEmail, threadId: string | null, repeated: boolean): SendResult {
   const id = publicId('sent', sent.id);
   const waiting = sent.heldBecause === null ? 'scheduled' : 'pending_approval';
   const status = sent.scheduledAt === null && sent.heldBecause === null ? 'queued' : waiting;
-  return { ...facts(sent, id), status, duplicateOf: repeated ? id : null };
+  return { ...facts(sent, id, threadId), status, duplicateOf: repeated ? id : null };
 }
 
 /** The answer to a dry run. */
-export function answerToTry(sent: Facts): SendResult {
-  return { ...facts(sent, null), status: 'dry_run', duplicateOf: null };
+export function answerToTry(sent: Facts, threadId: string | null): SendResult {
+  return { ...facts(sent, null, threadId), status: 'dry_run', duplicateOf: null };
 }
 
-function facts(sent: Facts, id: string | null): Omit<SendResult, 'status' | 'duplicateOf'> {
+function facts(sent: Facts, id: string | null, threadId: string | null): Omit<SendResult, 'status' | 'duplicateOf'> {
   const { messageId, sender, recipients, sha256, scheduledAt, heldBecause, outbox } = sent;
   return {
     id,
     messageId: id,
     rfc822MessageId: messageId,
+    threadId,
     recipients: recipients.map((one) => ({ ...one })),
     envelope: {
       mailFrom: sender,

@@ -1,6 +1,6 @@
 import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
 import { findForeignAuthor, type Identity } from '../../mail/delivery/identity.ts';
-import { type Stopped, trySubmit } from '../../mail/delivery/submit.ts';
+import { trySubmit } from '../../mail/delivery/submit.ts';
 import { type Address, addressKey, formatAddress, needsUtf8, textKey } from '../../mail/message/address.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
 import { accountByKey } from '../../mail/store/account.ts';
@@ -8,6 +8,7 @@ import { findSentBefore, type Guard } from '../../mail/store/sent-before.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { allowanceOf, programBudgets } from './allowance.ts';
+import { threadOf } from './answered.ts';
 import { type Composed, composeEmail } from './compose-email.ts';
 import { type EmailRequest, flawOf } from './email-request.ts';
 import { fillEmail } from './fill-email.ts';
@@ -16,7 +17,7 @@ import { keepOctets } from './keep-octets.ts';
 import type { Sender } from './key-auth.ts';
 import { answerTo, answerToTry, type SendResult } from './send-answer.ts';
 import { sendTime } from './send-time.ts';
-import { refuseAuthor, refuseStopped } from './send-refusals.ts';
+import { type NotSent, refuseAuthor, refuseStopped } from './send-refusals.ts';
 import { recipientsOf, sendEmail, type SendOutcome, type SendRequest } from './sent-commands.ts';
 import { findSentByTrace } from './sent-queries.ts';
 
@@ -34,7 +35,7 @@ export async function sendFor(
   commit: Commit = (input) => world.store.write(sendEmail, input),
 ): Promise<SendResult> {
   const guard = guardOf(sender, request);
-  const before = await answeredBefore(world, sender, guard);
+  const before = await answeredBefore(world, sender, request, guard);
   if (before !== undefined) return before;
   checkWhole(request);
   await checkAuthor(world, sender, request.from.address);
@@ -46,16 +47,18 @@ export async function sendFor(
     const mail = await prepare(world, sender, { request, composed, guard, sendAt, leftOut, trace });
     if (request.dryRun) {
       const stopped = await world.store.read(trySubmit, { mail, now: world.clock() });
-      if (stopped === undefined) return answerToTry({ ...factsOf(mail), createdAt: 0, cancelledAt: null });
+      if (stopped === undefined)
+        return answerToTry({ ...factsOf(mail), createdAt: 0, cancelledAt: null }, request.threadId ?? null);
       // The request itself may have been taken since it was looked for.
-      if (stopped.kind === 'repeated') return repeatedAnswer(world, stopped.trace);
+      if (stopped.kind === 'repeated') return repeatedAnswer(world, sender, request, stopped.trace);
       leftOut = without(sender, request, leftOut, stopped);
       continue;
     }
     const done = await keepOctets(world.store, composed.data, 'sent', (octets) => commit({ ...mail, ...octets }));
     world.metrics.count('sent_messages_total', { outcome: done.kind });
     if (done.kind === 'sent' && done.queued) world.queueChanged();
-    if (done.kind === 'sent' || done.kind === 'repeated') return answerTo(done.sent, done.kind === 'repeated');
+    if (done.kind === 'sent' || done.kind === 'repeated')
+      return answerTo(done.sent, await threadOf(world, sender, request, done.sent), done.kind === 'repeated');
     leftOut = without(sender, request, leftOut, done);
   }
 }
@@ -65,7 +68,7 @@ function without(
   sender: Sender,
   request: EmailRequest,
   leftOut: readonly LeftOut[],
-  stopped: Exclude<Stopped, { kind: 'repeated' }>,
+  stopped: NotSent,
 ): readonly LeftOut[] {
   if (stopped.kind !== 'suppressed') return refuseStopped(stopped, sender);
   const all = [...leftOut, ...stopped.recipients];
@@ -73,16 +76,23 @@ function without(
 }
 
 /** Looked at first: a repeated request gets its answer whatever became of limits, lists and mailboxes meanwhile. */
-async function answeredBefore(world: World, sender: Sender, guard: Guard | null): Promise<SendResult | undefined> {
+async function answeredBefore(
+  world: World,
+  sender: Sender,
+  request: EmailRequest,
+  guard: Guard | null,
+): Promise<SendResult | undefined> {
   const before = guard === null ? undefined : await world.store.read(findSentBefore, { guard, now: world.clock() });
   if (before === undefined) return undefined;
-  return before.kind === 'changed' ? refuseStopped(before, sender) : repeatedAnswer(world, before.trace);
+  return before.kind === 'changed'
+    ? refuseStopped(before, sender)
+    : repeatedAnswer(world, sender, request, before.trace);
 }
 
-async function repeatedAnswer({ store }: World, trace: string): Promise<SendResult> {
-  const sent = await store.read(findSentByTrace, { trace });
+async function repeatedAnswer(world: World, sender: Sender, request: EmailRequest, trace: string): Promise<SendResult> {
+  const sent = await world.store.read(findSentByTrace, { trace });
   if (sent === undefined) throw new Error(`the message ${trace} was sent before and has no record`);
-  return answerTo(sent, true);
+  return answerTo(sent, await threadOf(world, sender, request, sent), true);
 }
 
 function checkWhole(request: EmailRequest): void {

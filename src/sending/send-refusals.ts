@@ -1,12 +1,20 @@
-import type { Stopped } from '../../mail/delivery/submit.ts';
 import type { ForeignAuthor } from '../../mail/delivery/identity.ts';
 import { overText } from '../../mail/receiver/over-text.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { Sender } from './key-auth.ts';
+import type { SendOutcome } from './sent-commands.ts';
+
+/** Why nothing was sent, and nothing sent before answers for it. */
+export type NotSent = Exclude<SendOutcome, { kind: 'sent' | 'repeated' }>;
 
 /** Says why a message was stopped, and what to do. */
-export function refuseStopped(stopped: Exclude<Stopped, { kind: 'repeated' }>, sender: Sender): never {
+export function refuseStopped(stopped: NotSent, sender: Sender): never {
   switch (stopped.kind) {
+    case 'frozen':
+      return refuse(
+        'unauthorized',
+        'The organization is frozen, and sends nothing: the operator of the box knows why.',
+      );
     case 'foreign':
       return refuseAuthor(stopped, sender);
     case 'changed':

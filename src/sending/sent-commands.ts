@@ -1,6 +1,7 @@
 import { namedRecipients } from '../../mail/delivery/outgoing.ts';
 import { reschedule, unschedule } from '../../mail/delivery/schedule.ts';
 import { submit, type Stopped, type Submission } from '../../mail/delivery/submit.ts';
+import { watchBack, watchedOf } from '../../mail/delivery/watch.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { note } from '../../mail/store/journal.ts';
 import { type FirstState, sentByTrace, type SentEmail } from './sent-queries.ts';
@@ -22,11 +23,15 @@ export interface SendRequest extends Submission {
 export type SendOutcome =
   | { kind: 'sent'; sent: SentEmail; queued: boolean }
   | { kind: 'repeated'; sent: SentEmail }
+  /** Its organization was frozen while the request was under way. */
+  | { kind: 'frozen' }
   | Exclude<Stopped, { kind: 'repeated' }>;
 
 /** Takes what a program sends, in one commit: the message, its record, and what keeps it from being sent twice. */
 export const sendEmail = command('send-email', async (tx, request: SendRequest, stamp): Promise<SendOutcome> => {
+  if (await isFrozen(tx, request.organization)) return { kind: 'frozen' };
   const done = await submit.run(tx, request, stamp);
+  if (done.kind === 'taken' || done.kind === 'waits') await countSuppressed(tx, request, stamp);
   if (done.kind === 'taken') return { kind: 'sent', sent: await record(tx, request, null, stamp), queued: done.queued };
   if (done.kind === 'waits') return { kind: 'sent', sent: await record(tx, request, done, stamp), queued: false };
   if (done.kind !== 'repeated') return done;
@@ -34,6 +39,20 @@ export const sendEmail = command('send-email', async (tx, request: SendRequest, 
   if (sent === undefined) throw new Error(`the message ${done.trace} was sent before and has no record`);
   return { kind: 'repeated', sent };
 });
+
+/** A list that names many who want no more mail is an old or a bought one. */
+async function countSuppressed(tx: Write, request: SendRequest, stamp: Stamp): Promise<void> {
+  const watched = watchedOf(request, request.budgets);
+  if (watched === undefined || request.leftOut.length === 0) return;
+  const back = { ...watched, sent_by: watched.sender, trace: request.trace };
+  await watchBack(tx, back, { suppressed: request.leftOut.length }, stamp);
+}
+
+/** Asked in the commit: a freeze holds what is queued by then, so whatever came behind it would go out. */
+async function isFrozen(tx: Write, organization: number): Promise<boolean> {
+  const row = await tx.get('SELECT 1 AS frozen FROM organization WHERE id = ? AND frozen_at IS NOT NULL', organization);
+  return row !== undefined;
+}
 
 async function record(
   tx: Write,

@@ -18,7 +18,22 @@ import type { Inside } from './inside.ts';
 
 /** SMTP: mail that arrives, and mail that is handed in. */
 export function openReceiver(
-  { settings, store, forwardKey, reportKey, hold, queue, logins, tls, exempt, local, log, metrics, clock }: Inside,
+  {
+    settings,
+    store,
+    forwardKey,
+    reportKey,
+    hold,
+    queue,
+    logins,
+    guard,
+    tls,
+    exempt,
+    local,
+    log,
+    metrics,
+    clock,
+  }: Inside,
   judging: Judging | null,
 ) {
   const tenants = new Tenants(store);
@@ -41,6 +56,7 @@ export function openReceiver(
     listeners: smtpListeners(settings),
     intake,
     logins,
+    guard,
     secureContext: () => tls.secureContext(),
     exempt,
     local,
@@ -51,11 +67,24 @@ export function openReceiver(
 }
 
 /** IMAP, over the store. */
-export function openImap({ settings, store, logins, tls, exempt, local, log, metrics, clock, imapLimits }: Inside) {
+export function openImap({
+  settings,
+  store,
+  logins,
+  guard,
+  tls,
+  exempt,
+  local,
+  log,
+  metrics,
+  clock,
+  imapLimits,
+}: Inside) {
   return startImap({
     hostname: settings.hostname,
     listeners: imapListeners(settings),
     logins,
+    guard,
     open: (login) => new StoreBackend(store, login.account, clock),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     secureContext: () => tls.secureContext(),
@@ -67,7 +96,7 @@ export function openImap({ settings, store, logins, tls, exempt, local, log, met
 }
 
 /** Everything that speaks HTTP, with the figures of the queue for who scrapes them. */
-export function openHttp({ settings, store, tls, failing, metrics, log, clock }: Inside, world: World) {
+export function openHttp({ settings, store, guard, tls, failing, metrics, log, clock }: Inside, world: World) {
   metrics.onScrape(async () => {
     const depth = await store.scan(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
@@ -79,6 +108,8 @@ export function openHttp({ settings, store, tls, failing, metrics, log, clock }:
     secureContext: () => tls.secureContext(),
     certificate: tls.pair,
     failing,
+    guard,
+    clock,
     metrics,
     log,
     trusted: (ip) => inNetworks(ip, settings.trustProxy),

@@ -3,6 +3,7 @@ import type { Settings } from '../../config/settings.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import { isPublicAddress } from '../../mail/dns/public-address.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
+import type { Guard } from '../../mail/guard/guard.ts';
 import { createLogins, type LoginDesk } from '../../mail/login/logins.ts';
 import { Throttle } from '../../mail/login/throttle.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
@@ -18,6 +19,7 @@ import { inNetworks, mayReach } from '../networks.ts';
 import { boxSmarthost, StoredSmarthosts } from '../routes/smarthosts.ts';
 import { createTlsSource, type TlsSource } from '../tls/context.ts';
 import { LastUsed } from '../tokens/last-used.ts';
+import { openGuard } from './guard.ts';
 import { openSecrets, openStore } from './store.ts';
 import { CannotStart, type Surroundings } from './surroundings.ts';
 
@@ -27,6 +29,9 @@ export interface Inside extends Surroundings {
   secrets: SecretBox;
   tls: TlsSource;
   logins: LoginDesk;
+  /** Failed logins, at whatever door. */
+  throttle: Throttle;
+  guard: Guard;
   queue: StoreQueue;
   smarthosts: StoredSmarthosts;
   keys: SigningKeys;
@@ -59,9 +64,12 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
   stack.defer(() => tls.close());
   const exempt = (ip: string): boolean => inNetworks(ip, settings.exemptNetworks);
   const local = !settings.live;
+  const throttle = new Throttle();
+  const guard = await openGuard(around, store, exempt);
   const logins = createLogins({
     credentials: stack.use(new StoredCredentials(store)),
-    throttle: new Throttle(),
+    throttle,
+    guard,
     clock,
     secret: secrets.subkey('login salt'),
     local,
@@ -88,6 +96,8 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     secrets,
     tls,
     logins,
+    throttle,
+    guard,
     queue,
     smarthosts,
     keys,

@@ -29,6 +29,7 @@ export function openRelay(
     ehlo: settings.outboundHostname,
     from,
     tlsPolicy: tls.find,
+    smarthostDane: tls.ofSmarthost,
     outboundPort: settings.outboundPort,
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
     isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),

@@ -1,5 +1,5 @@
 import { allowAll } from '../../mail/delivery/policy.ts';
-import { isLoopback } from '../../mail/receiver/admission.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
 import { HttpLimits } from '../http/rate.ts';
 import type { World } from '../operations/world.ts';
 import { Runner } from '../services/runner.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { networkOf } from '../../mail/receiver/admission.ts';
-import { RateLimit } from '../http/rate.ts';
+import { networkOf } from '../../mail/guard/network.ts';
+import { RateLimit } from '../../mail/guard/rate-limit.ts';
 import type { World } from '../operations/world.ts';
 import { pageHeaders } from '../portal/guard.ts';
 import { resubscribe, unsubscribe, unsubscribed } from './commands.ts';

@@ -42,6 +42,8 @@ export const MEANINGS: Readonly<Record<OutboundType, string>> = {
   'email.bounced': 'It was not delivered and is not tried again.',
   'email.complained': 'The recipient called it unwanted. Your programs write to this address no more.',
   'email.suppressed': 'Nothing was sent to this address: it is on the suppression list. list_suppressions says why.',
+  'sender.paused':
+    'The mailbox or key that sent this is paused: its mail is held. list_paused_senders says why, resume_sender lets it go on.',
 };
 
 /** What enhanced codes say of a failure, by how they begin. RFC 3463 3. */

@@ -8,6 +8,7 @@ const TYPES = {
   failed: 'email.bounced',
   complained: 'email.complained',
   suppressed: 'email.suppressed',
+  paused: 'sender.paused',
 } as const satisfies Record<ToldOutside, string>;
 
 export type EventType = (typeof TYPES)[ToldOutside];

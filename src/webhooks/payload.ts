@@ -21,6 +21,9 @@ export function inboundBody(
   const { attachments, ...read } = readMessage(blob, stored.parts);
   const message = {
     ...read,
+    // Of a longer one not all would fit in any case, and JSON of it takes long.
+    text: read.text.slice(0, LARGEST),
+    html: read.html.slice(0, LARGEST),
     receivedAt: new Date(stored.receivedAt).toISOString(),
     attachments: attachments.map((part) => element(email, part, blob, links)),
   };

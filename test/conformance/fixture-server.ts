@@ -31,6 +31,8 @@ export async function startFixtureServer(): Promise<FixtureServer> {
       },
       certificate: { cert: '', key: '' },
       failing: () => [],
+      guard: world.guard,
+      clock: Date.now,
       metrics: openMetrics(),
       log: quiet,
       trusted: () => false,

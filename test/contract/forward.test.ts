@@ -30,13 +30,13 @@ const set = (from: string, to: string, keep = true) => world.set(from, to, { kee
 
 async function plan(recipients: string[], header = 'From: you@x.example\r\n') {
   const mail = { sender: address('you@x.example'), fields: readFields(header), key: KEY, now: box.clock.now };
-  const { accounts, onward, lost } = await planForwards(
+  const { here, onward, lost } = await planForwards(
     box.store,
     recipients.map((one) => address(`${one}@box.test`)),
     mail,
   );
   return {
-    here: [...accounts.keys()].toSorted((a, b) => a - b),
+    here: here.map((one) => one.account).toSorted((a, b) => a - b),
     on: onward.map(({ row }) => [row.recipient, row.fallback]),
     lost: lost.map(formatAddress),
   };

@@ -99,7 +99,7 @@ function change(world: JmapWorld, sql: string): void {
 test('who cannot be answered in time is told how far the index is', async () => {
   await using world = await jmapWorld();
   const garden = await planted(world, ...Array.from({ length: 120 }, () => 'apple'));
-  const worker = new TextWorker(placeOf(world), quiet);
+  const worker = new TextWorker(placeOf(world), quiet, quiet);
   const nothing = query('nothing', () => Promise.resolve(1));
   const asked = { account: world.account, patienceMs: -1 };
   expect(await worker.search(nothing, undefined, asked)).toEqual({ kind: 'behind', indexed: 0, total: 120 });
@@ -108,6 +108,22 @@ test('who cannot be answered in time is told how far the index is', async () => 
     type: 'serverUnavailable',
     description: expect.stringContaining('Of about 120 messages 50 are indexed') as string,
   });
+  await worker.close();
+  garden.close();
+});
+
+test('how far the index is behind is measured, and how long it takes', async () => {
+  await using world = await jmapWorld();
+  const garden = await planted(world, ...Array.from({ length: 120 }, () => 'apple'));
+  const told: Record<string, number[]> = {};
+  const tell = (name: string, value: number): void => void (told[name] ??= []).push(value);
+  const worker = new TextWorker(placeOf(world), quiet, { ...quiet, gauge: tell, observe: tell });
+  await worker.wake(false);
+  const [first = 0, ...later] = told['text_backlog_messages'] ?? [];
+  expect(first).toBeGreaterThan(0);
+  expect(first).toBeLessThan(120);
+  expect(later.at(-1)).toBe(0);
+  expect(told['text_batch_seconds']?.length).toBeGreaterThan(1);
   await worker.close();
   garden.close();
 });
@@ -147,7 +163,7 @@ test('what is forgotten leaves the index, and so does an account', async () => {
     return n;
   };
   const { store } = world.box;
-  const worker = new TextWorker(placeOf(world), quiet);
+  const worker = new TextWorker(placeOf(world), quiet, quiet);
   await garden.flag(world.inbox, 0, 'add', ['\\deleted']);
   await garden.expunge(world.inbox);
   await worker.sweep(0);

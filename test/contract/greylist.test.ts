@@ -37,7 +37,7 @@ const knock = (ip = '11.22.33.44', sender = 'a@sender.com', to = 'me@box.test'):
     ip,
     sender: sender === '' ? undefined : address(sender),
     to: address(to),
-    route: { kind: 'here', account: 7, address: address(to) },
+    route: { kind: 'here', accounts: [7], address: address(to) },
   });
 const later = { code: 451, enhanced: '4.7.1' };
 const wait = (ms: number): void => void (stored.clock.now += ms);

@@ -69,9 +69,9 @@ describe('mail that is judged', () => {
         known: false,
         ...own?.(account),
       }));
-      return Promise.resolve({ authentication: UNKNOWN, author, findings: [], accounts, ...general });
+      return Promise.resolve({ authentication: UNKNOWN, author, findings: [], senders: [], accounts, ...general });
     };
-    return testIntake(box, { judging: { judge: { judge }, checks: true, network } });
+    return testIntake(box, { judging: { judge: { judge }, checks: true, network, slows: () => false } });
   }
 
   const come = (told: Told, more: Partial<Arriving> = {}, network = true): ReturnType<typeof arrive> =>
@@ -194,7 +194,12 @@ describe('mail that is judged', () => {
   test('comes again where nothing can be said, and leaves nothing', async () => {
     expect(await come({ general: { author: LATER } })).toMatchObject({ code: 451 });
     const failing = testIntake(box, {
-      judging: { judge: { judge: () => Promise.reject(new Error('the thread is gone')) }, checks: true, network: true },
+      judging: {
+        judge: { judge: () => Promise.reject(new Error('the thread is gone')) },
+        checks: true,
+        network: true,
+        slows: () => false,
+      },
     });
     expect(await arrive(failing, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER })).toMatchObject({
       code: 451,

@@ -280,7 +280,7 @@ describe('what is learned', () => {
     });
   });
 
-  test('one that cannot be read is tried again, and then keeps back none behind it', async () => {
+  test('one that cannot be read keeps back none behind it', async () => {
     const uids = [await put(me, 'one'), await put(me, 'two')];
     await move(me, uids, 'INBOX', 'Junk');
     let tries = 0;
@@ -294,10 +294,8 @@ describe('what is learned', () => {
         throw new Error('unreadable');
       },
     });
-    await expect(learner.run()).rejects.toThrow('unreadable');
-    expect(await waiting(me)).toEqual(['junk', 'junk']);
     await learner.run();
-    expect(tries).toBe(2);
+    expect(tries).toBe(1);
     expect(memory().accounts).toMatchObject([{ junk: 1 }]);
     expect(await waiting(me)).toEqual([]);
   });

@@ -91,7 +91,11 @@ describe('the box itself', () => {
     '%s@ its own name is its operator: RFC 5321 4.5.1',
     async (local) => {
       const to = theAddress(`${local}@mail.box.test`);
-      expect(await testIntake(box).route(to, undefined)).toMatchObject({ kind: 'here', account, address: to });
+      expect(await testIntake(box).route(to, undefined)).toMatchObject({
+        kind: 'here',
+        accounts: [account],
+        address: to,
+      });
     },
   );
 

@@ -328,7 +328,7 @@ describe('a report to it', () => {
     await using jobs = new Housekeeping(box.store, () => box.clock.now, quiet);
     await jobs.run();
     expect((await box.store.read(counts, undefined)).departed).toBe(0);
-    expect(await intake.route(theAddress(sender), undefined)).toMatchObject({ kind: 'here', account });
+    expect(await intake.route(theAddress(sender), undefined)).toMatchObject({ kind: 'here', accounts: [account] });
   });
 });
 

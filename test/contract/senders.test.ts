@@ -58,8 +58,8 @@ describe('what is known of a sender', () => {
     const { own, box } = await known();
     expect(own.map(({ key, seen, junked, kept }) => [key, seen, junked, kept])).toEqual([
       ['a:ann@sender.example', 2, 0, 0],
-      ['d:sender.example', 2, 1, 0],
-      ['n:192.0.2.0/24', 2, 1, 0],
+      ['d:sender.example', 2, 0.25, 0],
+      ['n:192.0.2.0/24', 2, 0.25, 0],
     ]);
     expect(box).toEqual([]);
     expect((await known(8)).own).toEqual([]);

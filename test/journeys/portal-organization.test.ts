@@ -61,6 +61,31 @@ describe('an organization', () => {
     expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
   });
 
+  test('a mailbox gets aliases, and rules about who writes to it, on its own page', async () => {
+    const path = `${acme.path}/mailboxes/mbx_2`;
+    const given = { localPart: 'sales-*', note: 'for the shop', expiresAt: '2099-12-31' };
+    expect(leads(await acme.owner.act(path, 'alias', given))).toBe(`303 ${path}?done=aliased`);
+    expect(leads(await acme.owner.act(path, 'alias', {}))).toBe(`303 ${path}?done=aliased`);
+    const rule = { kind: 'block', pattern: '*.Casino.example' };
+    expect(leads(await acme.owner.act(path, 'rule', rule))).toBe(`303 ${path}?done=ruled`);
+    const shown = (await acme.owner.get(path)).text.replaceAll('<wbr />', '');
+    for (const part of ['sales-*@acme.test', 'for the shop', '*.casino.example']) expect(shown).toContain(part);
+    expect(shown).toMatch(/[a-z]+-[a-z]+-\d{4}@acme\.test/);
+    const refused = await acme.owner.act(path, 'rule', { kind: 'block', pattern: 'no pattern' });
+    expect([refused.status, refused.text.includes('This is no address, domain, *.domain')]).toEqual([422, true]);
+    for (const [act, name, said] of [
+      ['unalias', 'aliasId', 'unaliased'],
+      ['unrule', 'ruleId', 'unruled'],
+    ] as const) {
+      const ids = [...shown.matchAll(new RegExp(`name="${name}" value="(\\w+)"`, 'g'))].map((match) => match[1] ?? '');
+      expect(ids.length).toBeGreaterThan(0);
+      for (const id of ids) {
+        expect(leads(await acme.owner.act(path, act, { [name]: id }))).toBe(`303 ${path}?done=${said}`);
+      }
+    }
+    expect((await acme.owner.get(path)).text).not.toContain('casino.example');
+  });
+
   test('the ways by which its mail leaves are listed, set and removed, and a password is never shown', async () => {
     const path = `${acme.path}/routes`;
     expect((await acme.owner.get(path)).text).toContain('There are no routes');

@@ -114,6 +114,8 @@ async function useEverything(organizationId: string): Promise<Things> {
     sendAt: new Date(Date.now() + 3_600_000).toISOString(),
   });
   const template = await call('create_email_template', { name: 'hello', subject: 'hello', text: 'hello' });
+  const alias = await call('create_alias', { mailboxIds: [mailboxId], localPart: 'shop' });
+  const rule = await call('add_sender_rule', { mailboxId, kind: 'block', pattern: 'blocked.example' });
   const { items } = (await call('list_queue')) as { items: { queueId: string }[] };
   const queueId = items[0]?.queueId ?? '';
   return {
@@ -128,6 +130,8 @@ async function useEverything(organizationId: string): Promise<Things> {
     domain: 'secretive.test',
     address: 'anna@secretive.test',
     apiKeyId: idOf(key, 'key'),
+    aliasId: idOf(alias, 'alias'),
+    ruleId: idOf(rule, 'rule'),
     forwarderId: idOf(await call('set_email_forwarder', forward), 'forwarder'),
     routeId: (route['route'] as { routeId: string }).routeId,
     webhookId: idOf(hook, 'webhook'),

@@ -12,6 +12,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   '/usr/bin/python3': 'python3',
   '/usr/sbin/opendkim-testmsg': 'opendkim-tools',
   '/usr/sbin/postfix': 'postfix',
+  '/usr/bin/rspamd': 'rspamd',
+  '/usr/sbin/clamd': 'clamav-daemon',
   '/usr/sbin/dovecot': 'dovecot-imapd',
   '/usr/lib/dovecot/imap': 'dovecot-imapd',
 };

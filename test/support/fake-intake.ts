@@ -5,6 +5,7 @@ import { formatAddress, parseAddress, type Address } from '../../mail/message/ad
 import type { Envelope, Intake, Refusal, Route } from '../../mail/receiver/needs.ts';
 import type { Limits, ReceiverOptions } from '../../mail/receiver/options.ts';
 import { startReceiver, type Receiver } from '../../mail/receiver/server.ts';
+import { testGuard } from './guard.ts';
 import { testCertificate } from './certificate.ts';
 
 /** A message that was given to `finish`. */
@@ -43,7 +44,7 @@ export class FakeIntake implements Intake {
     if (to.domain !== 'box.test' && to.domain !== 'mx.box.test') return { kind: 'elsewhere' };
     if (to.local === 'full') return { kind: 'full' };
     const known = ['me', 'you', 'postmaster', 'bücher'].includes(to.local.toLowerCase());
-    return known ? { kind: 'here', account: 1, address: to } : { kind: 'unknown' };
+    return known ? { kind: 'here', accounts: [1], address: to } : { kind: 'unknown' };
   }
 
   maySend(login: Login, sender: Address | undefined): 'own' | 'foreign' {
@@ -164,6 +165,7 @@ export async function fakeReceiver(options: Partial<ReceiverOptions> = {}): Prom
     ],
     intake,
     logins,
+    guard: testGuard(),
     secureContext: () => context,
     exempt: () => false,
     local: false,

@@ -2,12 +2,14 @@ import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { Clock } from '../../mail/imap/door.ts';
+import type { PlaceLimits } from '../../mail/guard/places.ts';
 import type { ImapLimits } from '../../mail/imap/limits.ts';
 import { startImap } from '../../mail/imap/server.ts';
 import type { ImapServer } from '../../mail/imap/server.ts';
 import { quiet } from '../../mail/log.ts';
 import type { Login, LoginOutcome, Logins, Peer, SaslExchange, SaslStep } from '../../mail/login/types.ts';
 import { testCertificate } from './certificate.ts';
+import { testGuard } from './guard.ts';
 import { FakeImapStore } from './fake-imap-store.ts';
 
 export const USER = 'me@box.test';
@@ -176,10 +178,16 @@ export interface WorldOptions {
   limits?: Partial<ImapLimits>;
   local?: boolean;
   exempt?: boolean;
+  places?: Partial<PlaceLimits>;
 }
 
 /** The IMAP door over a store in memory, on free ports of the loopback interface. */
-export async function imapWorld({ limits = {}, local = true, exempt = false }: WorldOptions = {}): Promise<ImapWorld> {
+export async function imapWorld({
+  limits = {},
+  local = true,
+  exempt = false,
+  places = {},
+}: WorldOptions = {}): Promise<ImapWorld> {
   const [store, logins, clock] = [new FakeImapStore(), new FakeLogins(), new FakeClock()];
   const faults: object[] = [];
   const context = createSecureContext(await testCertificate('imap.box.test'));
@@ -190,6 +198,7 @@ export async function imapWorld({ limits = {}, local = true, exempt = false }: W
       { tls: 'implicit', host: '127.0.0.1', port: 0 },
     ],
     logins,
+    guard: testGuard(places, { free: () => exempt }),
     open: () => store,
     secureContext: () => context,
     limits,

@@ -8,6 +8,7 @@ import type { Login, LoginOutcome, Peer, SaslExchange, SaslStep } from '../../ma
 import { makeVerifier, saltedPassword, sha256 } from '../../mail/login/verifier.ts';
 import { quiet } from '../../mail/log.ts';
 import { addressKey, parseAddress } from '../../mail/message/address.ts';
+import { testGuard } from './guard.ts';
 
 export const PEER: Peer = { ip: '192.0.2.7', door: 'imap', secure: true };
 
@@ -74,6 +75,7 @@ export function loginWorld(overrides: Partial<LoginOptions> = {}): LoginWorld {
   world.logins = createLogins({
     credentials: world.credentials,
     throttle: world.throttle,
+    guard: testGuard(),
     clock: () => world.now,
     wait: async (ms) => {
       world.waits.push(ms);

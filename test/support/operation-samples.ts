@@ -60,6 +60,19 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   create_app_password: ({ mailboxId }) => ({ mailboxId, name: fresh(), expiresAt: '2030-01-01T00:00:00Z' }),
   list_app_passwords: mailbox,
   revoke_app_password: ({ mailboxId, appPasswordId }) => ({ mailboxId, appPasswordId }),
+  create_alias: ({ mailboxId, domainId }) => ({
+    mailboxIds: [mailboxId],
+    domainId,
+    localPart: fresh(),
+    expiresAt: '2030-01-01T00:00:00Z',
+    note: fresh(),
+  }),
+  list_aliases: mailbox,
+  update_alias: ({ aliasId, mailboxId }) => ({ aliasId, mailboxIds: [mailboxId], note: fresh() }),
+  remove_alias: ({ aliasId }) => ({ aliasId }),
+  add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
+  list_sender_rules: mailbox,
+  remove_sender_rule: ({ ruleId }) => ({ ruleId }),
   create_email_api_key: ({ projectId, domain: name }) => ({ projectId, name: fresh(), allowedDomains: [name] }),
   list_email_api_keys: inProject,
   revoke_email_api_key: ({ apiKeyId: keyId }) => ({ keyId }),
@@ -90,6 +103,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   send_test_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example` }),
   cancel_scheduled_email: ({ sentId }) => ({ sentId }),
   list_outbox: none,
+  list_paused_senders: none,
+  resume_sender: () => ({ sender: 'mbx_999999' }),
   withdraw_outbox_item: ({ outboxId }) => ({ outboxId }),
   create_email_template: () => ({ name: fresh(), subject: 'Hello {{name}}', text: 'Hello {{name}}' }),
   update_email_template: ({ templateId }) => ({ templateId, subject: fresh(), text: fresh() }),
@@ -140,7 +155,10 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_usage: none,
   get_appliance_status: none,
   get_tls_status: none,
+  list_tls_results: () => ({ domain: 'remote.example', day: '2026-01-01' }),
   search_docs: () => ({ query: 'mailbox' }),
+  list_bans: none,
+  remove_ban: () => ({ address: '192.0.2.7' }),
   list_organizations: none,
   freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
   remove_organization: ({ organizationId, slug }) => ({ targetOrganizationId: organizationId, confirm: slug }),
@@ -170,10 +188,13 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   userId: (of) => of.userId,
   tokenId: (of) => of.tokenId,
   forwarderId: (of) => of.forwarderId,
+  aliasId: (of) => of.aliasId,
+  ruleId: (of) => of.ruleId,
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
   sentId: (of) => of.sentId,
+  inReplyTo: (of) => of.sentId,
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
@@ -189,7 +210,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
 /** Arguments that name nothing of an organization, as far as the operation that is named here goes. */
 const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
   // A new name: another organization's claim of it neither blocks nor captures.
-  domain: ['add_email_domain', 'steer_queue'],
+  domain: ['add_email_domain', 'steer_queue', 'list_tls_results'],
   // One that is not in sight steers nothing.
   messageId: ['steer_queue'],
   // Anybody's.
@@ -248,8 +269,9 @@ export const TEXTS: ReadonlySet<string> = new Set(
    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
    receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
-   guardDuplicates from to cc bcc replyTo subject text html template headers attachments inReplyTo listUnsubscribe tags
-   metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version`.split(/\s+/),
+    guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
+    metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
+    maxMessages note direction kind pattern`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -26,6 +26,8 @@ export interface Things {
   serviceId: string;
   apiKeyId: string;
   forwarderId: string;
+  aliasId: string;
+  ruleId: string;
   /** Of the organization. */
   webhookId: string;
   sourceAddress: string;
@@ -193,6 +195,7 @@ async function makeThings(
   await call('set_email_inbound_webhook', { mailboxId, url: `https://hooks.example.net/${word}` });
   const forward = { sourceAddress: address, destinationAddress: `boss@${word}.example` };
   const route = { host: '198.41.0.4', use: 'failover', username: word, password: `${word}-smarthost-password` };
+  await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };
   return {
@@ -204,6 +207,8 @@ async function makeThings(
     address,
     serviceId,
     apiKeyId: await get('create_email_api_key', { projectId, name: `${word} key`, allowedDomains: [domain] }, 'key'),
+    aliasId: await get('create_alias', { mailboxIds: [mailboxId], localPart: `${word}-alias` }, 'alias'),
+    ruleId: await get('add_sender_rule', { mailboxId, kind: 'block', pattern: `${word}.blocked.example` }, 'rule'),
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),
     ...forward,
     routeId: await get('set_outbound_route', { ...route, senderDomain: domain }, 'route', 'routeId'),

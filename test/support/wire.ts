@@ -10,14 +10,16 @@ export class Wire implements Disposable {
   #text = '';
   #ended = false;
   #wake: () => void = () => {};
+  readonly #patienceMs: number;
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, patienceMs: number) {
     this.#socket = socket;
+    this.#patienceMs = patienceMs;
     this.#listen(socket);
   }
 
   /** Connects to a port of 127.0.0.1, or from another loopback address with `from`. */
-  static async open(port: number, options: { tls?: boolean; from?: string } = {}): Promise<Wire> {
+  static async open(port: number, options: { tls?: boolean; from?: string; patienceMs?: number } = {}): Promise<Wire> {
     const at = { host: '127.0.0.1', port, allowHalfOpen: true, ...(options.from && { localAddress: options.from }) };
     const socket = options.tls === true ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at);
     await new Promise<void>((resolve, reject) => {
@@ -25,7 +27,7 @@ export class Wire implements Disposable {
       socket.once('error', reject);
     });
     socket.setNoDelay(true);
-    return new Wire(socket);
+    return new Wire(socket, options.patienceMs ?? PATIENCE_MS);
   }
 
   /** Sends octets as they are; a string is sent as UTF-8. */
@@ -117,7 +119,7 @@ export class Wire implements Disposable {
   /** Waits until `found` answers a number over 0; undefined when the connection ends first. */
   async #until(found: () => number): Promise<number | undefined> {
     const patience = new AbortController();
-    const tooLong = delay(PATIENCE_MS, 'late' as const, { signal: patience.signal }).catch(() => 'done' as const);
+    const tooLong = delay(this.#patienceMs, 'late' as const, { signal: patience.signal }).catch(() => 'done' as const);
     try {
       for (;;) {
         const at = found();

@@ -6,6 +6,7 @@ import { quiet } from '../../mail/log.ts';
 import { createLogins } from '../../mail/login/logins.ts';
 import { Throttle } from '../../mail/login/throttle.ts';
 import { SecretBox } from '../../mail/store/secrets.ts';
+import { addBan } from '../../mail/store/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { StoredCredentials } from '../../src/credentials.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
@@ -17,6 +18,7 @@ import { Runner } from '../../src/services/runner.ts';
 import { storeParts } from '../../src/store-parts.ts';
 import { LastUsed } from '../../src/tokens/last-used.ts';
 import { testCertificate } from './certificate.ts';
+import { testGuard } from './guard.ts';
 import { testStore, type TestStore } from './store.ts';
 
 export interface TestWorld extends AsyncDisposable {
@@ -47,6 +49,8 @@ export async function testWorld(
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
   const { cert } = await testCertificate('mail.test');
+  const throttle = new Throttle();
+  const guard = testGuard({}, { clock, keep: (offender) => store.store.write(addBan, offender) });
   const world: World = {
     store: store.store,
     secrets,
@@ -61,7 +65,8 @@ export async function testWorld(
     lastUsed,
     logins: createLogins({
       credentials: new StoredCredentials(store.store),
-      throttle: new Throttle(),
+      throttle,
+      guard,
       clock,
       secret: Buffer.alloc(32, 1),
       local: true,
@@ -69,6 +74,8 @@ export async function testWorld(
       log: quiet,
       meter: quiet,
     }),
+    throttle,
+    guard,
     limits: new HttpLimits(() => false),
     hold: null,
     policy: allowAll,

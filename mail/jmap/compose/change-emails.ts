@@ -5,6 +5,7 @@ import {
   EMAIL_SLICE,
   type EmailChange,
 } from '../../store/email-change-commands.ts';
+import type { Log } from '../../log.ts';
 import type { Command } from '../../store/engine/types.ts';
 import { wrong } from '../arguments.ts';
 import { jmapRow } from '../ids.ts';
@@ -14,7 +15,7 @@ import { done, type Outcome, refused } from '../standard-set.ts';
 import { readEmailChange } from './email-change.ts';
 import { tooManyKeywords } from './keywords.ts';
 import { type Asked, noMailbox, tooManyMailboxes } from './mailboxes.ts';
-import type { StateTrack } from './state-track.ts';
+import type { StateTrack } from '../state-track.ts';
 
 /** Changes and destroys emails of one account, a slice of them a commit; answers for each in its place. */
 export class EmailChanges {
@@ -37,7 +38,7 @@ export class EmailChanges {
       },
       async (changes: readonly EmailChange[], few) => {
         const told = await this.#write(few, changeEmails, { changes });
-        return told.outcomes.map(changed);
+        return told.outcomes.map((one) => changed(this.#desk.log, one));
       },
     );
   }
@@ -62,9 +63,10 @@ export class EmailChanges {
     const outcomes: Outcome<null>[] = [];
     const few = items.length <= EMAIL_SLICE;
     for (let at = 0; at < items.length; at += EMAIL_SLICE) {
-      const slice = items.slice(at, at + EMAIL_SLICE).map((item) => readOrRefuse(() => read(item)));
+      const slice = items.slice(at, at + EMAIL_SLICE).map((item) => readOrRefuse(this.#desk.log, () => read(item)));
       const taken = slice.flatMap((one) => ('read' in one ? [one.read] : []));
-      const written = taken.length === 0 ? [] : await write(taken, few).catch((error: unknown) => fill(taken, error));
+      const written =
+        taken.length === 0 ? [] : await write(taken, few).catch((error: unknown) => fill(this.#desk.log, taken, error));
       const next = written.values();
       for (const one of slice) outcomes.push('read' in one ? (next.next().value ?? NOT_FOUND) : one);
     }
@@ -87,33 +89,36 @@ export class EmailChanges {
 
 const NOT_FOUND = refused('notFound', 'There is no such email.');
 
-function readOrRefuse<R>(read: () => R | undefined): { read: R } | Outcome<never> {
+function readOrRefuse<R>(log: Log, read: () => R | undefined): { read: R } | Outcome<never> {
   try {
     const one = read();
     return one === undefined ? NOT_FOUND : { read: one };
   } catch (error) {
-    return refusal(error);
+    return refusal(error, log);
   }
 }
 
-function fill(items: readonly unknown[], error: unknown): Outcome<never>[] {
-  const outcome = refusal(error);
+function fill(log: Log, items: readonly unknown[], error: unknown): Outcome<never>[] {
+  const outcome = refusal(error, log);
   return items.map(() => outcome);
 }
 
-function changed(outcome: ChangeOutcome): Outcome<null> {
+function changed(log: Log, outcome: ChangeOutcome): Outcome<null> {
   switch (outcome.kind) {
     case 'changed':
       return done(null);
     case 'not-found':
       return NOT_FOUND;
     case 'missing':
-      return refusal(noMailbox(outcome.mailboxes[0] ?? 0));
+      return refusal(noMailbox(outcome.mailboxes[0] ?? 0), log);
     case 'in-none':
-      return refusal(wrong('mailboxIds', 'must leave the email in one mailbox at least: to delete it, destroy it'));
+      return refusal(
+        wrong('mailboxIds', 'must leave the email in one mailbox at least: to delete it, destroy it'),
+        log,
+      );
     case 'in-too-many':
-      return refusal(tooManyMailboxes());
+      return refusal(tooManyMailboxes(), log);
     case 'too-many-keywords':
-      return refusal(tooManyKeywords());
+      return refusal(tooManyKeywords(), log);
   }
 }

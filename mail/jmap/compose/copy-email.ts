@@ -1,5 +1,5 @@
 import { copyEmail } from '../../store/email-commands.ts';
-import { emailState } from '../../store/email-state.ts';
+import { typeState } from '../../store/type-state.ts';
 import { idOrCreation, utcDate, wrong } from '../arguments.ts';
 import { realId } from '../created.ts';
 import { jmapId, jmapRow } from '../ids.ts';
@@ -10,7 +10,7 @@ import { formatState } from '../state.ts';
 import { readKeywords } from './keywords.ts';
 import { readMailboxIds } from './mailboxes.ts';
 import { made, type MadeEmail } from './save-email.ts';
-import { StateTrack } from './state-track.ts';
+import { StateTrack } from '../state-track.ts';
 
 interface Copying {
   from: number;
@@ -44,7 +44,7 @@ export class EmailCopies {
     const { store } = call.desk;
     const track = await StateTrack.begin(store, copying.to, copying.ifInState);
     if (copying.ifFromInState === null) return new EmailCopies(call, copying, track, null);
-    const from = await store.read(emailState, { account: copying.from });
+    const from = await store.read(typeState, { account: copying.from, type: 'Email' });
     if (copying.ifFromInState !== formatState(from)) throw stateMismatch();
     return new EmailCopies(call, copying, track, from);
   }

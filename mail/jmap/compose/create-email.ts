@@ -9,7 +9,7 @@ import { readEmail } from './email-object.ts';
 import type { Asked } from './mailboxes.ts';
 import type { PartPlan } from './part.ts';
 import { checkRoom, type MadeEmail, saveEmail } from './save-email.ts';
-import type { StateTrack } from './state-track.ts';
+import type { StateTrack } from '../state-track.ts';
 import { writeEmail } from './write-email.ts';
 
 /** Writes and keeps the message that an Email object asks for. RFC 8621 4.6. */

@@ -10,7 +10,7 @@ import type { Outcome } from '../standard-set.ts';
 import { readPlacing } from './email-object.ts';
 import type { Asked } from './mailboxes.ts';
 import { checkRoom, type MadeEmail, saveEmail, tooLarge } from './save-email.ts';
-import type { StateTrack } from './state-track.ts';
+import type { StateTrack } from '../state-track.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 

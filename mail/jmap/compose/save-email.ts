@@ -7,7 +7,7 @@ import { done, type Outcome } from '../standard-set.ts';
 import type { Placing } from './email-object.ts';
 import { tooManyKeywords } from './keywords.ts';
 import { noMailbox } from './mailboxes.ts';
-import type { StateTrack } from './state-track.ts';
+import type { StateTrack } from '../state-track.ts';
 
 /** What the client does not know of an email that was made. RFC 8621 4.6, 4.8. */
 export type MadeEmail = Record<string, unknown> & { id: string; blobId: string; threadId: string; size: number };

@@ -3,7 +3,7 @@ import { MessageIndexer } from '../../message/indexer.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
 import { storedParts } from '../../store/stored-part.ts';
 import { type JmapBlob, smallBlob } from '../blobs.ts';
-import { blobId, type BlobRef } from '../ids.ts';
+import { blobId, type BlobRef, innerRef } from '../ids.ts';
 import type { Call } from '../method.ts';
 import type { MessageSource } from './message-source.ts';
 import type { ReadBudget } from './read-budget.ts';
@@ -47,7 +47,7 @@ async function reader(blob: JmapBlob, ref: BlobRef, budget: ReadBudget): Promise
   if (kept !== undefined) return (start, length) => Promise.resolve(kept.subarray(start, start + length));
   return async (start, length) => {
     // A part that is encoded is decoded from its beginning each time.
-    if (ref.kind === 'part') budget.take(start);
+    if (ref.kind === 'part' || ref.kind === 'inner') budget.take(start);
     const pieces: Buffer[] = [];
     for await (const piece of blob.stream(start, Math.min(blob.size, start + length))) pieces.push(piece);
     return Buffer.concat(pieces);
@@ -61,15 +61,19 @@ async function indexed(blob: JmapBlob, read: Read): Promise<MessageIndex> {
   return indexer.end();
 }
 
-/** Parts of a stored message have ids, also those of a message that is attached to it; parts of an upload have none. */
+/** Parts of a stored message are known by their place in it; those of any other are told by what holds that one. */
 async function partIds(call: Call, account: number, ref: BlobRef): Promise<(path: string) => string | null> {
-  if (ref.kind === 'upload') return () => null;
+  const inner = (path: string): string | null => {
+    const inside = innerRef(ref, path);
+    return inside === undefined ? null : blobId(inside);
+  };
+  if (ref.kind === 'upload' || ref.kind === 'inner') return inner;
   const { email } = ref;
   if (ref.kind === 'message') return (path) => blobId({ kind: 'part', email, path });
   const outer = await call.desk.store.read(storedParts, { account, email });
   const known = new Set(outer?.parts.map(({ path }) => path));
   return (path) => {
     const inside = `${ref.path}.${path}`;
-    return known.has(inside) ? blobId({ kind: 'part', email, path: inside }) : null;
+    return known.has(inside) ? blobId({ kind: 'part', email, path: inside }) : inner(path);
   };
 }

@@ -9,7 +9,7 @@ import { jmapId, jmapRow } from '../ids.ts';
 import type { Access, Call } from '../method.ts';
 import { applyPatch } from '../patch.ts';
 import { done, type Outcome, refused, type Setter } from '../standard-set.ts';
-import { formatState } from '../state.ts';
+import type { StateTrack } from '../state-track.ts';
 import { MAILBOX_DEFAULTS, readFacts, toRefusal } from './facts.ts';
 import { mailboxObject } from './shape.ts';
 
@@ -17,7 +17,7 @@ const missing = (id: string): Outcome<never> => refused('notFound', `There is no
 const inbox = (what: string): Outcome<never> => refused('forbidden', `The inbox cannot be ${what}.`);
 
 /** How mailboxes are created, changed and destroyed; each is one commit. */
-export function mailboxSetter(call: Call, access: Access, removeEmails: boolean): Setter {
+export function mailboxSetter(call: Call, access: Access, track: StateTrack, removeEmails: boolean): Setter {
   const { account } = access;
   const { store } = call.desk;
 
@@ -27,12 +27,12 @@ export function mailboxSetter(call: Call, access: Access, removeEmails: boolean)
   }
 
   return {
-    state: async () => formatState((await store.read(mailboxTree, { account, ids: [] })).state),
+    state: () => Promise.resolve(track.states.newState),
 
     async create(_creationId, object) {
       const facts = readFacts(call, account, object, {});
       if (facts.kind === 'refused') return facts;
-      const made = await store.write(plantMailbox, { account, facts: facts.value });
+      const made = await track.write(store, plantMailbox, { account, facts: facts.value });
       if (made.kind !== 'created') return toRefusal(made);
       const node = await nodeOf(jmapId('mailbox', made.id));
       if (node === undefined) return missing(jmapId('mailbox', made.id));
@@ -47,7 +47,7 @@ export function mailboxSetter(call: Call, access: Access, removeEmails: boolean)
       if ('why' in wanted) return refused('invalidPatch', `${wanted.why}.`);
       const facts = readFacts(call, account, wanted.patched, was);
       if (facts.kind === 'refused') return facts;
-      const changed = await store.write(changeMailbox, { account, id: node.id, facts: facts.value });
+      const changed = await track.write(store, changeMailbox, { account, id: node.id, facts: facts.value });
       switch (changed.kind) {
         case 'changed':
           return done(facts.value.name === wanted.patched['name'] ? null : { name: facts.value.name });
@@ -68,7 +68,7 @@ export function mailboxSetter(call: Call, access: Access, removeEmails: boolean)
     async destroy(id) {
       const row = jmapRow('mailbox', account, id);
       if (row === undefined) return missing(id);
-      switch (await store.write(destroyMailbox, { account, id: row, removeEmails })) {
+      switch (await track.write(store, destroyMailbox, { account, id: row, removeEmails })) {
         case 'destroyed':
           return done(null);
         case 'missing':

@@ -66,7 +66,10 @@ async function windowOf(
       if (id === anchor) start = Math.max(0, ids.length + anchorOffset);
       ids.push(id);
     }
-    if (!counts && start !== undefined && ids.length >= start + limit) break;
+    if (start === undefined || ids.length < start + limit) continue;
+    if (!counts) break;
+    // RFC 8620 5.5 warns that a total may be expensive: the results are not withheld for it.
+    if (!scene.mayCount()) return { kind: 'found', ids: ids.slice(start, start + limit), position: start, total: null };
   }
   if (start === undefined && anchor !== null) return { kind: 'no-anchor' };
   const position = start ?? Math.max(0, ids.length + asked.position);

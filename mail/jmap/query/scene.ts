@@ -16,10 +16,14 @@ export interface Scene {
   bit(keyword: string): number | undefined;
   /** Counts emails that were looked at. Throws {@link TooLong} when time is up, or they are too many. */
   looked(emails: number): void;
+  /** Whether it may go on only to say how many there are. */
+  mayCount(): boolean;
 }
 
 /** How long one query may hold its thread. */
 const LONGEST_MS = 10_000;
+/** How long it may when nothing but the total is left to find out. */
+const LONGEST_COUNT_MS = 1_000;
 
 /** `most`: emails that the query may look at. */
 export async function openScene(
@@ -32,7 +36,7 @@ export async function openScene(
     account,
   );
   const slots = new Map(rows.map(({ lname, slot }) => [lname, 1 << slot]));
-  const until = performance.now() + LONGEST_MS;
+  const began = performance.now();
   let left = most;
   return {
     rx,
@@ -41,7 +45,8 @@ export async function openScene(
     bit: (keyword) => SYSTEM_KEYWORDS.get(keyword) ?? slots.get(keyword),
     looked(emails) {
       left -= emails;
-      if (left < 0 || performance.now() > until) throw new TooLong('a query takes too long');
+      if (left < 0 || performance.now() - began > LONGEST_MS) throw new TooLong('a query takes too long');
     },
+    mayCount: () => performance.now() - began <= LONGEST_COUNT_MS,
   };
 }

@@ -55,10 +55,12 @@ class SortedIds {
 
 type ReadonlyIds = Pick<ReadonlySet<number>, 'has'>;
 
-const WITHIN = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ?
-  ORDER BY rowid LIMIT ?`;
-const NEWEST = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ? AND rowid BETWEEN ? AND ?
-  ORDER BY rowid DESC LIMIT ?`;
+// Numbers are bound as floating point, and FTS5 takes no notice of a bound that is no integer: it would read the hits of
+// all messages and throw away what lies outside.
+export const WITHIN = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ?
+  AND rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER) ORDER BY rowid LIMIT ?`;
+const NEWEST = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ?
+  AND rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER) ORDER BY rowid DESC LIMIT ?`;
 
 /** Which emails of an account have words in them. Asks the index for no more than is needed. */
 export class TextTest {

@@ -3,6 +3,7 @@ import type { Authors } from '../../message/authors.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
 import type { BlobWriter } from '../../store/blob.ts';
+import { isMismatch } from '../state-track.ts';
 import { StoreBusy } from '../../store/engine/types.ts';
 import type { MailStore } from '../../store/store.ts';
 
@@ -46,7 +47,7 @@ export async function withMessage<T extends { kind: string }>(
     return outcome;
   } catch (error) {
     // Once it was handed over, the transaction may be on disk after anything but a clear refusal: the sweep knows.
-    if (!crossing || error instanceof StoreBusy) writer.abort();
+    if (!crossing || error instanceof StoreBusy || isMismatch(error)) writer.abort();
     throw error;
   }
 }

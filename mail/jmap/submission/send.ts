@@ -10,6 +10,7 @@ import type { StoredIdentity } from '../../store/identity.ts';
 import type { EmailToSend } from '../../store/jmap-submission.ts';
 import type { Access, JmapDesk } from '../method.ts';
 import { done, type Outcome, refused } from '../standard-set.ts';
+import type { StateTrack } from '../state-track.ts';
 import { type Envelope, envelopeOf, type GivenEnvelope, readEnvelope } from './envelope.ts';
 import { type MessageToSend, type Octets, withMessage } from './message-to-send.ts';
 import { stoppedAs } from './stopped.ts';
@@ -33,7 +34,11 @@ interface Sending extends Pick<ToSend, 'access' | 'identity' | 'email'> {
 type Sent = Outcome<{ id: number }>;
 
 /** Sends an email of an account through the gate. Answers the row of the submission, or the SetError. RFC 8621 7.5. */
-export async function sendSubmission(desk: JmapDesk, { envelope: given, ...what }: ToSend): Promise<Sent> {
+export async function sendSubmission(
+  desk: JmapDesk,
+  track: StateTrack,
+  { envelope: given, ...what }: ToSend,
+): Promise<Sent> {
   const { access, email, identity } = what;
   if (!access.mayTransmit) return refused('forbiddenToSend', 'This login may not send.');
   if (email.size > desk.maxMessageBytes) {
@@ -56,7 +61,7 @@ export async function sendSubmission(desk: JmapDesk, { envelope: given, ...what 
   const domain = (envelope.value.sender ?? authors.from[0])?.domain ?? desk.hostname;
   const sending = { ...what, envelope: envelope.value, trace };
   return withMessage(desk.store, email, { now, messageIdDomain: domain, id: trace }, (message, octets) =>
-    commit(desk, sending, message, octets),
+    commit(desk, track, sending, message, octets),
   );
 }
 
@@ -74,7 +79,13 @@ function fromFlaw({
   return from.length > 1 && others.length === 0 ? 'A message of several authors needs a Sender field.' : undefined;
 }
 
-async function commit(desk: JmapDesk, sending: Sending, message: MessageToSend, octets: Octets): Promise<Sent> {
+async function commit(
+  desk: JmapDesk,
+  track: StateTrack,
+  sending: Sending,
+  message: MessageToSend,
+  octets: Octets,
+): Promise<Sent> {
   const { access, email, identity, envelope, trace } = sending;
   // The copy that leaves is judged as well: of a header that is too long nothing is left.
   const { authors } = message;
@@ -98,7 +109,7 @@ async function commit(desk: JmapDesk, sending: Sending, message: MessageToSend, 
     rcptTo,
     sendAt: envelope.asked.sendAt ?? desk.clock(),
   };
-  const outcome = await desk.store.write(submitEmail, { mail, record });
+  const outcome = await track.write(desk.store, submitEmail, { account: access.account, mail, record });
   if (outcome.kind !== 'submitted') return stoppedAs(outcome, envelope.sender);
   if (outcome.queued) desk.queued();
   return done({ id: outcome.id });

@@ -1,7 +1,8 @@
 import { type Finding, plainWord } from '../finding.ts';
+import { isContainer } from '../inside/container-scan.ts';
 import { isSource, programKind, programName } from '../inside/program.ts';
 import type { Sample, SamplePart } from '../sample.ts';
-import { hasFailed, vouchedDomain } from '../vouched.ts';
+import { hasFailed, isUnproven } from '../vouched.ts';
 
 const FLAG = 'executable-attachment';
 /** Archives with more files are somebody's work, in which there may be scripts. */
@@ -22,7 +23,8 @@ function programIn({ type, name, head, inside }: SamplePart): string | undefined
   // A script as text is what people send each other who write some.
   const text = kind === 'script' && (type.startsWith('text/') || programName(name) === undefined);
   if (kind !== '' && !text) return `What is attached as ${plainWord(name || type)} is a program`;
-  const called = programName(name);
+  // An attached message is named by its subject, which may end in ".com".
+  const called = type.startsWith('message/') ? undefined : programName(name);
   if (called === 'disguised') return `The attachment ${plainWord(name)} is a program that is called like a document`;
   // Browsers show text/plain whatever it is called, and Git sends patches so.
   if (called === 'plain' && !(isSource(name) && type.startsWith('text/')))
@@ -44,7 +46,7 @@ export function macros(sample: Sample): readonly Finding[] {
   );
   if (found === undefined) return [];
   const why = `The document ${plainWord(found.name || found.type)} brings programs of its own (macros)`;
-  return [{ rule: 'macros', score: vouchedDomain(sample) === '' ? 2.5 : 1.5, why, flag: 'macro-attachment' }];
+  return [{ rule: 'macros', score: isUnproven(sample) ? 2.5 : 1.5, why, flag: 'macro-attachment' }];
 }
 
 /** Archives that nothing can look into before somebody types the password, which often stands in the message. */
@@ -55,12 +57,20 @@ export function lockedArchive({ parts }: Sample): readonly Finding[] {
   return [{ rule: 'locked-archive', score: 1.5, why, flag: 'locked-archive' }];
 }
 
+/** Archives that begin as such and have no end: some programs open them all the same, and no filter looks into them. */
+export function brokenArchive({ parts }: Sample): readonly Finding[] {
+  const found = parts.find(({ head, inside }) => inside === undefined && isContainer(head));
+  if (found === undefined) return [];
+  const why = `What is attached as ${plainWord(found.name || found.type)} is a damaged archive`;
+  return [{ rule: 'broken-archive', score: 1, why }];
+}
+
 /** Pages and pictures with scripts as attachments: forms for passwords that no list of hosts can know. */
 export function attachedPages(sample: Sample): readonly Finding[] {
   const found = sample.parts.find(isPage);
   if (found === undefined) return [];
   const why = `A web page is attached as ${plainWord(found.name || found.type)}`;
-  return [{ rule: 'attached-page', score: vouchedDomain(sample) === '' ? 2 : 1, why }];
+  return [{ rule: 'attached-page', score: isUnproven(sample) ? 2 : 1, why }];
 }
 
 function isPage({ name, head, type }: SamplePart): boolean {

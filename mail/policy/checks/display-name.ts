@@ -4,7 +4,7 @@ import { type Finding, plainWord } from '../finding.ts';
 import { isFreeMail } from '../free-mail.ts';
 import { domainOf, sameOwner } from '../registrable.ts';
 import type { Sample } from '../sample.ts';
-import { vouchedDomain } from '../vouched.ts';
+import { isUnproven } from '../vouched.ts';
 import { namedIn } from './authors.ts';
 
 const MOST_NAME = 200;
@@ -20,7 +20,7 @@ export function displayName(sample: Sample): readonly Finding[] {
   if (from === undefined || from.name === '') return [];
   const domain = domainOf(from.address);
   const shown = from.name.normalize('NFKC').slice(0, MOST_NAME);
-  return [...otherAddress(shown, domain), ...borrowedName(shown, domain, vouchedDomain(sample) !== '')];
+  return [...otherAddress(shown, domain), ...borrowedName(shown, domain, isUnproven(sample))];
 }
 
 function otherAddress(shown: string, domain: string): Finding[] {
@@ -34,12 +34,12 @@ function otherAddress(shown: string, domain: string): Finding[] {
   return [];
 }
 
-function borrowedName(shown: string, domain: string, vouched: boolean): Finding[] {
+function borrowedName(shown: string, domain: string, unproven: boolean): Finding[] {
   const words = shown.split(/[^\p{L}\p{N}$|]+/u).map(skeleton);
   const brand = NAMES.find((one) => one.words.every((word) => words.includes(word)));
   // A branch of it, or one who works for it, has the name in the domain; a look-alike is found elsewhere.
   if (brand === undefined || skeleton(domain).includes(brand.words.join(''))) return [];
-  const doubtful = !vouched || isFreeMail(domain);
+  const doubtful = unproven || isFreeMail(domain);
   const why = `Its author is called like ${brand.domain} and writes from ${plainWord(domain)}`;
   return [{ rule: 'borrowed-name', score: doubtful ? 2 : 1, why, flag: 'phishing' }];
 }

@@ -1,7 +1,8 @@
 import type { Finding } from '../finding.ts';
 import { tagsOf } from '../html-tags.ts';
+import { countLetters } from '../letters.ts';
 import type { Sample } from '../sample.ts';
-import { vouchedDomain } from '../vouched.ts';
+import { isUnproven } from '../vouched.ts';
 import { hostsOf } from './hosts.ts';
 
 /** Letters below which a message says next to nothing. */
@@ -11,10 +12,10 @@ const NOTHING_SAID = 25;
 export function emptyShell(sample: Sample): readonly Finding[] {
   const { text, html, parts } = sample;
   const links = hostsOf(sample.links, 1);
-  const said = text.replace(/\b(?:https?:\/\/|www\.)\S{1,2048}/gi, ' ').match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  const said = countLetters(text.replace(/\b(?:https?:\/\/|www\.)\S{1,2048}/gi, ' '));
   if (said >= NOTHING_SAID) return [];
   const pictured = parts.some(({ type }) => type.startsWith('image/')) || hasPicture(html);
-  const doubtful = vouchedDomain(sample) === '' ? 0.5 : 0;
+  const doubtful = isUnproven(sample) ? 0.5 : 0;
   if (pictured && links.length > 0)
     return [{ rule: 'picture-link', score: 1.5 + doubtful, why: 'It is a picture with a link and says nothing' }];
   if (links.length > 0) return [{ rule: 'link-only', score: 1 + doubtful, why: 'It is a link and says nothing' }];

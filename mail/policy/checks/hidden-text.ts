@@ -1,5 +1,6 @@
 import { entities } from '../../message/html-text.ts';
 import type { Finding } from '../finding.ts';
+import { countLetters } from '../letters.ts';
 import { type Tag, tagsOf } from '../html-tags.ts';
 import type { Sample } from '../sample.ts';
 
@@ -35,13 +36,21 @@ export function amounts(html: string): { hidden: number; shown: number } {
     tally(count, unseen, html.slice(at, tag.start));
     at = tag.end;
     if (tag.name.startsWith('/')) close(open, tag.name.slice(1));
-    else if (!VOID.has(tag.name) && open.length < DEEPEST) {
-      open.push({ name: tag.name, unseen: unseen ?? unseenBy(tag) });
-    }
+    else if (!VOID.has(tag.name)) begin(open, tag);
   }
   tally(count, open.at(-1)?.unseen, html.slice(at));
   return count;
 }
+
+function begin(open: { name: string; unseen: Unseen }[], tag: Tag): void {
+  // Often left open: the next one closes them.
+  const last = open.at(-1)?.name ?? '';
+  if ((last === 'p' && BLOCKS.has(tag.name)) || (last === tag.name && UNCLOSED.has(last))) open.pop();
+  if (open.length < DEEPEST) open.push({ name: tag.name, unseen: open.at(-1)?.unseen ?? unseenBy(tag) });
+}
+
+const UNCLOSED: ReadonlySet<string> = new Set(['li', 'td', 'tr']);
+const BLOCKS: ReadonlySet<string> = new Set(['p', 'div', 'ul', 'ol', 'h1', 'h2', 'h3', 'h4', 'blockquote', 'pre']);
 
 function close(open: { name: string }[], name: string): void {
   const at = open.findLastIndex((one) => one.name === name);
@@ -50,7 +59,7 @@ function close(open: { name: string }[], name: string): void {
 
 function tally(count: { hidden: number; shown: number }, unseen: Unseen, text: string): void {
   if (unseen === 'unread') return;
-  count[unseen ?? 'shown'] += entities(text).match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  count[unseen ?? 'shown'] += countLetters(text.includes('&') ? entities(text) : text);
 }
 
 function unseenBy({ name, attributes }: Tag): Unseen {

@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.ts';
 import type { Sample } from '../sample.ts';
-import { attachedPages, lockedArchive, macros, manyParts, programs } from './attachments.ts';
+import { attachedPages, brokenArchive, lockedArchive, macros, manyParts, programs } from './attachments.ts';
 import { bulk } from './bulk.ts';
 import { disguisedLink } from './disguised-link.ts';
 import { displayName } from './display-name.ts';
@@ -23,6 +23,7 @@ const CONTENT: readonly ((sample: Sample, here: Here) => readonly Finding[])[] =
   programs,
   macros,
   lockedArchive,
+  brokenArchive,
   attachedPages,
   manyParts,
   emptyShell,

@@ -2,7 +2,7 @@ import { canonicalAddress } from '../../dns/public-address.ts';
 import { parseDate } from '../../message/date.ts';
 import { type Finding, plainWord } from '../finding.ts';
 import type { Sample } from '../sample.ts';
-import { vouchedDomain } from '../vouched.ts';
+import { isUnproven } from '../vouched.ts';
 
 /** Where and when a message is looked at. */
 export interface Here {
@@ -38,7 +38,7 @@ export function oddHeaders(sample: Sample, { hostname, now }: Here): readonly Fi
 /** The first Received is ours. Another one may come back over a mailing list, which then says that it is one. */
 function forgedTrace(sample: Sample, hostname: string): boolean {
   const { fields } = sample;
-  if (vouchedDomain(sample) !== '' || fields.some(({ name }) => name.startsWith('list-'))) return false;
+  if (!isUnproven(sample) || fields.some(({ name }) => name.startsWith('list-'))) return false;
   const trace = fields.filter(({ name }) => name === 'received').slice(1, 50);
   return trace.some(({ value }) => ` ${value.slice(0, 1000).toLowerCase()} `.includes(` by ${hostname} `));
 }
@@ -50,8 +50,11 @@ function tricksEye({ subject, fields }: Sample): boolean {
   return /[\u202a-\u202e\u2066-\u2069]|[\u200b\u2060\ufeff\u00ad]{2}/.test(shown);
 }
 
+/** There is no name, or it leads elsewhere; trouble of the DNS is neither. RFC 8601 2.7.3. */
+const NAMELESS: ReadonlySet<string> = new Set(['fail', 'permerror']);
+
 /** How the host introduced itself. RFC 5321 4.1.4 forbids to refuse for it alone. */
-export function oddGreeting({ peer }: Sample, { hostname }: Here): readonly Finding[] {
+export function oddGreeting({ peer, authentication }: Sample, { hostname }: Here): readonly Finding[] {
   const helo = peer.helo.toLowerCase();
   if (helo === hostname) return [odd('helo-is-us', 2.5, 'The host that brought it greeted with our own name')];
   const literal = /^\[(?:ipv6:)?([0-9a-f:.]{2,45})\]$/.exec(helo)?.[1];
@@ -60,7 +63,7 @@ export function oddGreeting({ peer }: Sample, { hostname }: Here): readonly Find
   if (literal !== undefined || /^[0-9.]+$/.test(helo))
     return [odd('helo-address', 1, 'The host that brought it greeted with an address')];
   if (!helo.includes('.')) return [odd('helo-short', 0.5, `The host that brought it calls itself ${plainWord(helo)}`)];
-  if (peer.name === '') return [odd('no-name', 1, 'The address that brought it has no name')];
+  if (NAMELESS.has(authentication.iprev.result)) return [odd('no-name', 1, 'The address that brought it has no name')];
   return [];
 }
 

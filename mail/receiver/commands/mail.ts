@@ -26,9 +26,16 @@ export const mail: SmtpCommand<MailArguments> = {
     if (words.requireTls && !session.tls) return reply(530, '5.7.0', 'REQUIRETLS needs TLS: say STARTTLS first');
     const refusal = intake.ready();
     if (refusal !== undefined) return reply(refusal.code, refusal.enhanced, refusal.text);
-    return session.door === 'mx' ? begin(session, words) : submit(session, words);
+    return session.door === 'mx' ? take(session, words) : submit(session, words);
   },
 };
+
+/** From everybody, but not more than a minute may bring from one network. */
+function take(session: Conversation, words: MailArguments): Answer {
+  const wait = session.settled.guard.pause(session.peer.ip);
+  if (wait > 0) return reply(451, '4.7.0', `Too much mail from your network in a minute, try again in ${wait} s`);
+  return begin(session, words);
+}
 
 /** RFC 6409 4.3 and 6.1: only who has logged in, and only under an address of their own. */
 function submit(session: Conversation, words: MailArguments): Answer | Promise<Answer> {

@@ -23,7 +23,8 @@ export const rcpt: SmtpCommand<RcptArguments> = {
       return reply(452, '4.5.3', 'Enough recipients for one message, send it again for the others');
     }
     const address = addressOf(words, settled.hostname);
-    return after(settled.intake.route(address, login), (route) =>
+    const { sender, size } = transaction;
+    return after(settled.intake.route(address, login, { sender, size, ip: session.peer.ip }), (route) =>
       after(strangerWaits(session, transaction, address, route), (wait) =>
         wait === undefined
           ? answer(session, transaction, address, route, dsnOf(words))
@@ -32,6 +33,10 @@ export const rcpt: SmtpCommand<RcptArguments> = {
     );
   },
 };
+
+function senderOf({ sender }: Transaction, ip: string): string {
+  return sender === undefined ? ip : formatAddress(sender);
+}
 
 /** RFC 5321 4.5.1: `<Postmaster>` alone is the postmaster of this host. */
 function addressOf({ path }: RcptArguments, hostname: string): Address {
@@ -65,11 +70,17 @@ function answer(
     case 'return':
       return slowed(session, reply(550, '5.1.1', `${to} does not exist here`));
     case 'unverified':
-      return postponed(session, reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`));
+      return bounded(session, reply(450, '4.7.1', `${address.domain} is not verified here yet, try again later`));
     case 'waiting':
-      return postponed(session, reply(450, '4.2.1', `Mail for ${to} is not passed on yet, try again later`));
+      return bounded(session, reply(450, '4.2.1', `Mail for ${to} is not passed on yet, try again later`));
     case 'full':
-      return postponed(session, reply(452, '4.2.2', `The mailbox of ${to} is full`));
+      // RFC 1870 6.1: no room for what SIZE announced.
+      return bounded(session, reply(452, '4.2.2', `The mailbox of ${to} is full`));
+    case 'over':
+      // RFC 3463 3.3: an address that exists, and takes no messages any more.
+      return bounded(session, reply(550, '5.2.1', `${to} is not in use any more`));
+    case 'blocked':
+      return bounded(session, reply(550, '5.7.1', `${to} takes no mail from ${senderOf(transaction, peer.ip)}`));
     case 'elsewhere':
       return slowed(session, reply(550, '5.7.1', 'Log in to send to other domains'));
   }
@@ -93,11 +104,14 @@ function postponedStranger(session: Conversation, address: Address, { code, enha
   settled.meter.count('smtp_recipients_refused_total', { door, reason: 'stranger' });
   const about = { message: transaction?.id, door, ip: peer.ip, to: formatAddress(address) };
   settled.log.info({ ...about, outcome: 'stranger' }, 'recipient postponed');
-  return postponed(session, reply(code, enhanced, text));
+  return bounded(session, reply(code, enhanced, text));
 }
 
-/** As many as a message may have: more in a row bring no message forward, and each costs a look and a line of the log. */
-function postponed(session: Conversation, refusal: Answer): Answer {
+/**
+ * No guess, so it is not slowed; but as many as a message may have: more in a row bring no message forward, and each
+ * costs a look and a line of the log.
+ */
+function bounded(session: Conversation, refusal: Answer): Answer {
   session.tally.postponedRecipients += 1;
   const enough = !session.trusted && session.tally.postponedRecipients > session.settled.limits.recipients;
   return enough ? closing(421, '4.7.0', 'Too many recipients that cannot be taken now') : refusal;
@@ -107,6 +121,7 @@ function postponed(session: Conversation, refusal: Answer): Answer {
 function slowed(session: Conversation, refusal: Answer): Answer {
   const { limits } = session.settled;
   session.tally.failedRecipients += 1;
+  if (session.login === undefined) session.settled.guard.offended(session.peer.ip, 'recipients');
   if (session.trusted || session.tally.failedRecipients === 1) return refusal;
   const { failedRecipients, recipientDelayMs: delayMs } = limits;
   if (session.tally.failedRecipients < failedRecipients) return { ...refusal, delayMs };

@@ -27,7 +27,7 @@ export async function daneFor(resolver: SecureResolver, domain: string): Promise
   // Without MX records the domain is its own host, and that there are none is proved.
   const names = mx.kind === 'found' ? mx.records.map((record) => record.exchange) : [domain];
   return {
-    of: (host) => (names.includes(host.name) ? recordsOf(resolver, host) : Promise.resolve({ kind: 'none' })),
+    of: (host) => (names.includes(host.name) ? daneOf(resolver, host) : Promise.resolve({ kind: 'none' })),
   };
 }
 
@@ -35,7 +35,8 @@ function always(state: DaneState): DaneDestination {
   return { of: () => Promise.resolve(state) };
 }
 
-async function recordsOf(resolver: SecureResolver, host: Host): Promise<DaneState> {
+/** The same of one host alone, whose name needs no proof: somebody configured it. RFC 7672 2.2.1. */
+export async function daneOf(resolver: SecureResolver, host: Host): Promise<DaneState> {
   const bases = await basesOf(resolver, host);
   if ('kind' in bases) return bases;
   for (const base of bases) {

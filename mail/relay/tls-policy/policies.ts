@@ -1,11 +1,20 @@
+import { isIP } from 'node:net';
 import type { SecureResolver, TlsaRecord } from '../../dns/lookup.ts';
 import type { ReportedPolicy } from '../../store/tls-result.ts';
 import type { StsPolicy } from '../../store/sts-policy.ts';
 import type { Host } from '../destination.ts';
 import { deferred } from '../verdict.ts';
 import { chainOf, judgeByAuthorities, judgeByTlsa, usableRecords } from './certificate.ts';
-import { type DaneDestination, daneFor } from './dane.ts';
-import { type Barred, type FindTlsPolicy, type HostPolicy, noDemands, opportunistic, resultOf } from './policy.ts';
+import { daneFor, daneOf, type DaneState } from './dane.ts';
+import {
+  type Barred,
+  type FindHostPolicy,
+  type FindTlsPolicy,
+  type HostPolicy,
+  noDemands,
+  opportunistic,
+  resultOf,
+} from './policy.ts';
 import type { StsPolicies, StsState } from './sts-policies.ts';
 import { matchesMx } from './sts-text.ts';
 
@@ -23,7 +32,7 @@ export function tlsPolicies({ sts, secure, now }: TlsPoliciesOptions): FindTlsPo
     if (domain.startsWith('[')) return noDemands(domain);
     const [state, dane] = await Promise.all([sts.of(domain), secure && daneFor(secure, domain)]);
     return {
-      of: async (host) => (await byDane(dane, domain, host, now)) ?? bySts(state, domain, host),
+      of: async (host) => byDane((await dane?.of(host)) ?? NO_DANE, domain, host, now) ?? bySts(state, domain, host),
       problems: problemsOf(state, domain),
     };
   };
@@ -34,13 +43,17 @@ function problemsOf(state: StsState, domain: string) {
   return [resultOf({ domain, type: 'sts', strings: [] }, state.problem.failure, undefined)];
 }
 
-async function byDane(
-  dane: DaneDestination | undefined,
-  domain: string,
-  host: Host,
-  now: () => number,
-): Promise<HostPolicy | Barred | undefined> {
-  const state = (await dane?.of(host)) ?? { kind: 'none' };
+const NO_DANE: DaneState = { kind: 'none' };
+
+/** What the TLSA records of a smarthost demand of it; undefined where there are none, or nobody could prove them. */
+export function smarthostDane({ secure, now }: Pick<TlsPoliciesOptions, 'secure' | 'now'>): FindHostPolicy {
+  return async (host) =>
+    secure === undefined || isIP(host.name) !== 0
+      ? undefined
+      : byDane(await daneOf(secure, host), host.name, host, now);
+}
+
+function byDane(state: DaneState, domain: string, host: Host, now: () => number): HostPolicy | Barred | undefined {
   if (state.kind === 'none') return undefined;
   if (state.kind === 'trouble') {
     const text = `whether ${host.name} has TLSA records (DANE) is not known now: ${state.why}; the mail waits until the DNS of ${domain} is in order`;

@@ -39,6 +39,9 @@ export interface DestinationPolicy {
 /** Finds what a domain (A-labels, or an address literal) demands. Rejecting means "later". */
 export type FindTlsPolicy = (domain: string) => Promise<DestinationPolicy>;
 
+/** Finds what one host demands that somebody named; undefined: nothing. Rejecting means "later". */
+export type FindHostPolicy = (host: Host) => Promise<HostPolicy | Barred | undefined>;
+
 /** What the sender of a message asks for, beside what the receiver demands. RFC 8689. */
 export type TlsWish =
   /** REQUIRETLS: no step without verified TLS. */

@@ -27,8 +27,9 @@ export function readStsRecord(records: readonly string[]): StsRecord {
 /** Reads a policy file, or says what is wrong with it. Fields that are not known are passed over. */
 export function readStsPolicy(text: string): PublishedPolicy | { problem: string } {
   const fields = text.split(/\r?\n/).flatMap((line) => {
-    const [, key, value] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    return key === undefined || value === undefined ? [] : [{ key, value }];
+    // No blanks in the pattern: with them on both sides of a value a line of blanks takes its length cubed.
+    const [, key, value] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):(.*)$/.exec(line) ?? [];
+    return key === undefined || value === undefined ? [] : [{ key, value: value.trim() }];
   });
   // RFC 8461 3.2: of a field that comes twice the first counts; only `mx` may come again.
   const first = (key: string): string | undefined => fields.find((field) => field.key === key)?.value;

@@ -1,14 +1,20 @@
 import type { Connection } from './connection.ts';
 import type { Query, Read, Row, Value } from './types.ts';
 
+/** Asked before each statement: what the query waits for first, if it has had its turn. */
+export type Pace = () => Promise<void> | undefined;
+
 /** Runs queries on one reading connection, one at a time, each in a snapshot of its own. */
 export class Reader {
   readonly #connection: Connection;
+  readonly #pace: () => Pace | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #busy = 0;
 
-  constructor(connection: Connection) {
+  /** `pace` is asked once for each query. Without one no query waits for anything but the connection. */
+  constructor(connection: Connection, pace: () => Pace | undefined = () => undefined) {
     this.#connection = connection;
+    this.#pace = pace;
   }
 
   query<I, O>(what: Query<I, O>, input: I): Promise<O> {
@@ -38,9 +44,11 @@ export class Reader {
 
   async #run<I, O>(what: Query<I, O>, input: I): Promise<O> {
     const connection = this.#connection;
+    const pace = this.#pace();
+    const paced = <T>(work: () => T): Promise<T> => pace?.()?.then(work) ?? settle(work);
     const rx: Read = {
-      get: <T extends Row>(sql: string, ...params: Value[]) => settle(() => connection.get<T>(sql, params)),
-      all: <T extends Row>(sql: string, ...params: Value[]) => settle(() => connection.all<T>(sql, params)),
+      get: <T extends Row>(sql: string, ...params: Value[]) => paced(() => connection.get<T>(sql, params)),
+      all: <T extends Row>(sql: string, ...params: Value[]) => paced(() => connection.all<T>(sql, params)),
     };
     connection.run('BEGIN', []);
     try {

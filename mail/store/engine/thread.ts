@@ -3,7 +3,7 @@ import { runText } from '../search/text-thread.ts';
 import { openForReading, openForWriting } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
 import { migrate, type Migration } from './migrate.ts';
-import { Reader } from './reader.ts';
+import { Readers } from './readers.ts';
 import type { Command, Query } from './types.ts';
 import { type Job, Writer } from './writer.ts';
 
@@ -61,7 +61,7 @@ function runWriter(port: MessagePort, database: string, parts: ThreadParts): voi
 }
 
 function runReader(port: MessagePort, database: string, parts: ThreadParts): void {
-  const reader = new Reader(openForReading(database));
+  const reader = new Readers(() => openForReading(database));
   const queries = new Map(parts.queries.map((query) => [query.name, query]));
   const say = (message: FromReader): void => port.postMessage(message);
   const answer = async ({ id, name, input }: ToReader & { kind: 'query' }): Promise<void> => {

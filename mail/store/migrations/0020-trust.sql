@@ -3,7 +3,8 @@
 CREATE TABLE judged (
   email_id INTEGER PRIMARY KEY,          -- only of messages that came from outside
   trust TEXT NOT NULL,                   -- JSON, mail/policy/trust.ts Trust
-  verdict TEXT NOT NULL                  -- JSON, mail/policy/trust.ts Verdict: score and findings
+  verdict TEXT NOT NULL,                 -- JSON, mail/policy/trust.ts Verdict: score and findings
+  senders TEXT NOT NULL                  -- JSON, keys of its sender (mail/policy/sender-keys.ts): what is said of it later counts for them
 ) STRICT;
 
 CREATE TABLE mail_policy (

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Log } from '../../log.ts';
+import type { Log, Meter } from '../../log.ts';
 import { StoreFailure } from '../engine/client.ts';
 import type { ThreadData } from '../engine/messages.ts';
 import type { Query } from '../engine/types.ts';
@@ -15,6 +15,8 @@ const PATIENCE_MS = 1_000;
 const SWEEP_EVERY_MS = 3_600_000;
 /** A thread costs 30 MB: one that nobody needs ends. */
 const IDLE_MS = 15_000;
+/** After the thread broke, when nobody asks: what broke it may be there for long. */
+const AGAIN_MS = 60_000;
 
 /** Full-text search as the store has it. */
 export interface TextSearch {
@@ -34,6 +36,7 @@ export class TextClient implements TextSearch {
   readonly #thread: URL;
   readonly #place: TextPlace;
   readonly #log: Log;
+  readonly #meter: Meter;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #id = 0;
@@ -46,10 +49,11 @@ export class TextClient implements TextSearch {
   /** What is asked while an idle thread ends: two would write one file. */
   #later: ToText[] | undefined;
 
-  constructor(thread: URL, place: TextPlace, log: Log) {
+  constructor(thread: URL, place: TextPlace, log: Log, meter: Meter) {
     this.#thread = thread;
     this.#place = place;
     this.#log = log;
+    this.#meter = meter;
   }
 
   committed(): void {
@@ -131,21 +135,35 @@ export class TextClient implements TextSearch {
     const worker = new Worker(this.#thread, { workerData, name: 'full text' });
     worker.unref();
     worker.on('message', (message: FromText) => this.#heard(message));
-    const gone = (error: Error): void => {
-      if (this.#worker === worker) this.#worker = undefined;
-      for (const waiting of this.#waiting.values()) waiting.reject(error);
-      this.#waiting.clear();
-    };
-    worker.on('error', (error) => gone(error as Error));
+    worker.on('error', (error) => this.#broke(worker, error as Error));
     worker.on('exit', () => {
-      if (this.#later === undefined) gone(new Error('the full-text thread ended'));
+      if (this.#later === undefined) this.#broke(worker, new Error('the full-text thread ended'));
       else this.#rested(this.#later);
     });
     return worker;
   }
 
+  /** Searches that were under way are told to come again; the next one, or mail, or time starts another thread. */
+  #broke(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    clearTimeout(this.#idle);
+    for (const waiting of this.#waiting.values()) waiting.resolve({ kind: 'unavailable' });
+    this.#waiting.clear();
+    if (this.#closed) return;
+    this.#log.error({ err: error }, 'the full-text thread broke and is started again');
+    this.#meter.count('text_failures_total');
+    if (this.#timer === undefined) this.#arm(AGAIN_MS);
+  }
+
+  #measure({ how, name, value }: FromText & { kind: 'measured' }): void {
+    if (how === 'count') this.#meter.count(name, {}, value);
+    else this.#meter[how](name, value);
+  }
+
   #heard(message: FromText): void {
     if (message.kind === 'said') this.#log[message.level](message.fields, message.text);
+    if (message.kind === 'measured') this.#measure(message);
     if (message.kind === 'idle') this.#rest();
     if (message.kind !== 'searched' && message.kind !== 'failed') return;
     const waiting = this.#waiting.get(message.id);
@@ -160,8 +178,8 @@ export class TextClient implements TextSearch {
 export class LocalText implements TextSearch {
   readonly #worker: TextWorker;
 
-  constructor(place: TextPlace, log: Log) {
-    this.#worker = new TextWorker(place, log);
+  constructor(place: TextPlace, log: Log, meter: Meter) {
+    this.#worker = new TextWorker(place, log, meter);
   }
 
   committed(): void {

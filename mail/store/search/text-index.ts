@@ -136,6 +136,16 @@ export class TextIndex {
     return true;
   }
 
+  /** Messages of all accounts that are not indexed yet. */
+  backlog(): number {
+    const row = this.#connection.get<{ left: number | null }>(
+      `SELECT sum(max(0, a.id * 4294967296 + a.email_seq - coalesce(p.upto, a.id * 4294967296))) AS left
+       FROM account a LEFT JOIN progress p ON p.account = a.id WHERE a.state <> 2`,
+      [],
+    );
+    return row?.left ?? 0;
+  }
+
   /**
    * Runs a query that may use `message_text` beside the mail database, in one snapshot of both. Undefined: in that
    * snapshot the account has messages that are not indexed; the query would miss them in a state that has them.

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Log } from '../../log.ts';
+import type { Log, Meter } from '../../log.ts';
 import type { Query } from '../engine/types.ts';
 import type { TextPlace } from './text-index.ts';
 import { type Searched, type TextAsked, TextWorker } from './text-worker.ts';
@@ -14,6 +14,7 @@ export type FromText =
   | { kind: 'searched'; id: number; searched: Searched<unknown> }
   | { kind: 'failed'; id: number; message: string; stack: string }
   | { kind: 'said'; level: 'info' | 'warn'; fields: object; text: string }
+  | { kind: 'measured'; how: 'gauge' | 'observe' | 'count'; name: string; value: number }
   /** What it was woken for is done. */
   | { kind: 'idle' }
   | { kind: 'closed' };
@@ -22,7 +23,7 @@ export type FromText =
 export function runText(port: MessagePort, place: TextPlace, list: readonly Query<never, unknown>[]): void {
   const queries = new Map(list.map((query) => [query.name, query]));
   const say = (message: FromText): void => port.postMessage(message);
-  const worker = new TextWorker(place, logTo(say));
+  const worker = new TextWorker(place, logTo(say), meterTo(say));
   const search = async ({ id, name, input, asked }: ToText & { kind: 'search' }): Promise<void> => {
     try {
       const query = queries.get(name);
@@ -53,4 +54,13 @@ function logTo(say: (message: FromText) => void): Log {
       say({ kind: 'said', level, fields: err === undefined ? rest : { ...rest, reason: err.message }, text });
     };
   return { debug: () => undefined, info: line('info'), warn: line('warn'), error: line('warn') };
+}
+
+/** What is measured here has no labels. */
+function meterTo(say: (message: FromText) => void): Meter {
+  return {
+    count: (name, _labels, value = 1) => say({ kind: 'measured', how: 'count', name, value }),
+    gauge: (name, value) => say({ kind: 'measured', how: 'gauge', name, value }),
+    observe: (name, value) => say({ kind: 'measured', how: 'observe', name, value }),
+  };
 }

@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../log.ts';
+import type { Log, Meter } from '../../log.ts';
 import { sqliteCode } from '../engine/connection.ts';
 import type { Query } from '../engine/types.ts';
 import { isDamaged } from './text-file.ts';
@@ -24,20 +24,25 @@ const PAUSE_MS = 40;
 const SWEEP_PAUSE_MS = 250;
 /** After an error, such as a full disk. */
 const AGAIN_MS = 60_000;
+/** How often it is told how much is left, while there is some. */
+const TOLD_MS = 1_000;
 
 /** Follows the mail database with the index when it is told to, and searches. One a thread. */
 export class TextWorker {
   readonly #place: TextPlace;
   readonly #log: Log;
+  readonly #meter: Meter;
   readonly #stop = new AbortController();
   #index: TextIndex | undefined;
   #following: Promise<void> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
   #damaged = false;
+  #toldAt = Number.NEGATIVE_INFINITY;
 
-  constructor(place: TextPlace, log: Log) {
+  constructor(place: TextPlace, log: Log, meter: Meter) {
     this.#place = place;
     this.#log = log;
+    this.#meter = meter;
   }
 
   /** Something may have been committed; with `sweep`, something may have been forgotten. Resolves when all is followed. */
@@ -77,11 +82,23 @@ export class TextWorker {
 
   async #follow(sweep: boolean): Promise<void> {
     try {
-      while (this.#open().step() > 0) await pause(PAUSE_MS, undefined, { signal: this.#stop.signal, ref: false });
+      while (this.#batch((index) => index.step()) > 0)
+        await pause(PAUSE_MS, undefined, { signal: this.#stop.signal, ref: false });
       if (sweep) await this.sweep();
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#failed(error);
     }
+  }
+
+  #batch(run: (index: TextIndex) => number): number {
+    const began = performance.now();
+    const done = run(this.#open());
+    const now = performance.now();
+    if (done > 0) this.#meter.observe('text_batch_seconds', (now - began) / 1000);
+    if (done > 0 && now - this.#toldAt < TOLD_MS) return done;
+    this.#toldAt = now;
+    this.#meter.gauge('text_backlog_messages', this.#open().backlog());
+    return done;
   }
 
   #open(): TextIndex {
@@ -96,7 +113,7 @@ export class TextWorker {
         const { left, total } = this.#open().standing(account);
         if (left === 0) return undefined;
         if (performance.now() > until) return { kind: 'behind', indexed: total - left, total };
-        this.#open().advance(account);
+        this.#batch((index) => index.advance(account));
         await turn();
       }
     } catch (error) {
@@ -108,6 +125,7 @@ export class TextWorker {
   /** Mail goes on whatever happens here. What is damaged is made anew at the next use, what fails is left alone a while. */
   #failed(error: unknown): void {
     this.#log.warn({ err: error }, 'the full-text index could not be used');
+    this.#meter.count('text_failures_total');
     this.#damaged = isDamaged(error);
     if (!this.#damaged) this.#failedAt = performance.now();
     this.#index?.close();

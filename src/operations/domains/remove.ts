@@ -13,7 +13,7 @@ export const removeEmailDomain = operation({
   reach: 'project',
   action: 'manage',
   description:
-    'Removes a domain with its DKIM keys, forwards and the records that this server serves for it; refused while a mailbox is on it. Added again, it has to be verified anew.',
+    'Removes a domain with its DKIM keys, aliases, forwards and the records that this server serves for it; refused while a mailbox is on it. Added again, it has to be verified anew.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject(Which),
   output: z.object({ removed: z.literal(true), domain: z.string() }),

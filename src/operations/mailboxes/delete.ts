@@ -16,7 +16,7 @@ export const deleteEmail = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Deletes a mailbox with all its mail, webhook, forwards, passwords and service variables; there is no undo. With the last mailbox of a domain the DNS records that this server serves for it go too. confirm, when given, must be the address.',
+    'Deletes a mailbox with all its mail, webhook, forwards, passwords, service variables and the aliases that lead to it alone; there is no undo. With the last mailbox of a domain the DNS records that this server serves for it go too. confirm, when given, must be the address.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({ ...Which, confirm: Line(1, 320).optional() }),
   output: z.object({

@@ -124,7 +124,11 @@ async function make(
     case 'added':
       return done.account;
     case 'address-taken':
-      return refuse('already_exists', `${address} is there already: list_emails has its id.`, { resource: 'mailbox' });
+      return refuse(
+        'already_exists',
+        `${address} is there already, as a mailbox or an alias: list_emails and list_aliases show them.`,
+        { resource: 'mailbox' },
+      );
     case 'alias-taken':
       return refuse(
         'conflict',

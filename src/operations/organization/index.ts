@@ -1,7 +1,9 @@
 import { applianceStatus } from '../box/status.ts';
 import { tlsStatus } from '../box/tls.ts';
+import { listTlsResults } from '../box/tls-results.ts';
 import type { Operation } from '../operation.ts';
 import { listAuditEvents } from './audit.ts';
+import { listBansOfBox, removeBanOfBox } from './bans.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
 import {
   inviteOrganizationMember,
@@ -33,8 +35,11 @@ export const ORGANIZATION: readonly Operation[] = [
   listAuditEvents,
   applianceStatus,
   tlsStatus,
+  listTlsResults,
   listOrganizations,
   freeze,
   unfreeze,
   removeWholeOrganization,
+  listBansOfBox,
+  removeBanOfBox,
 ];

@@ -1,5 +1,9 @@
 import { classOf, type ReplyClass } from '../../../mail/relay/reply-class.ts';
+import { PAUSED } from '../../../mail/store/paused-sender.ts';
 import { FROZEN } from '../../organizations/commands.ts';
+
+/** What to do about mail of a sender that is paused. */
+export const RESUME = 'resume_sender lets all of its mail go; this can be cancelled before.';
 
 /** What a queue row knows of why it waits. */
 export interface Waiting {
@@ -41,6 +45,8 @@ export function explain(row: Waiting): string {
   if (row.state === 1 && row.held_because === FROZEN) {
     return `It is held: ${FROZEN}. It goes on when that works again, and can be cancelled.`;
   }
+  if (row.state === 1 && row.held_because?.startsWith(PAUSED) === true)
+    return `It is held: ${row.held_because}. ${RESUME}`;
   if (row.state === 1) {
     return `It is held: ${row.held_because ?? 'no reason was given'}. Release it to send it, or cancel it.`;
   }

@@ -1,6 +1,7 @@
 import { lookupKeys } from '../../../mail/delivery/route.ts';
 import type { Address } from '../../../mail/message/address.ts';
 import { accountByKey } from '../../../mail/store/account.ts';
+import { writersOf } from '../../../mail/store/alias.ts';
 import { domainsOf } from '../../../mail/store/domain.ts';
 import { domainSetup } from '../../accounts/setup.ts';
 import { publicId } from '../../ids.ts';
@@ -9,20 +10,26 @@ import type { Call } from '../operation.ts';
 import { mailboxOf, outOfScope } from '../scope.ts';
 
 /**
- * Who sends when a token asks to send from an address: the mailbox that stands there, within the token's limits, else a
+ * Who sends when a token asks to send from an address: the mailbox that stands there or writes as it, within the token's limits, else a
  * program of the organization. What it sends twice within ten minutes is one message: agents repeat calls.
  */
 export async function asSender(call: Call, from: Address): Promise<Sender> {
   const { tenant, caller } = call;
   const sender = { organization: tenant, credential: caller.actor, guesses: true };
   for (const key of lookupKeys(from)) {
-    const found = await call.store.read(accountByKey, { tenant, key });
+    const found = (await call.store.read(accountByKey, { tenant, key }))?.id ?? (await writerOf(call, key));
     if (found === undefined) continue;
-    const mailbox = await mailboxOf(call, { mailboxId: publicId('mailbox', found.id) });
+    const mailbox = await mailboxOf(call, { mailboxId: publicId('mailbox', found) });
     return { ...sender, account: mailbox.id, allowedDomains: null };
   }
   if (caller.mailboxes !== null || caller.service !== null) outOfScope(caller);
   return { ...sender, account: null, allowedDomains: caller.project === null ? null : await domainsIn(call) };
+}
+
+/** The mailbox that writes as an alias: the only one, or of several the first that the token is limited to. */
+async function writerOf({ store, tenant, caller }: Call, key: string): Promise<number | undefined> {
+  const writers = await store.read(writersOf, { tenant, key });
+  return writers.length === 1 ? writers[0] : writers.find((one) => caller.mailboxes?.includes(one));
 }
 
 /** The domains of the project that a token is limited to. */

@@ -13,6 +13,7 @@ import { setForwardingPolicy } from './forwarding-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
 import { getMailPolicy, updateMailPolicy } from './mail-policy.ts';
 import { listOutbox, withdrawOutboxItem } from './outbox.ts';
+import { listPausedSenders, resumePausedSender } from './paused-senders.ts';
 import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';
 import {
   createEmailTemplate,
@@ -55,6 +56,8 @@ export const SENDING: readonly Operation[] = [
   cancelScheduledEmail,
   listOutbox,
   withdrawOutboxItem,
+  listPausedSenders,
+  resumePausedSender,
   createEmailTemplate,
   updateEmailTemplate,
   listEmailTemplates,

@@ -1,4 +1,6 @@
 import type { JournalLine } from '../../../mail/store/journal.ts';
+import { PAUSED } from '../../../mail/store/paused-sender.ts';
+import { RESUME } from '../queue/explanation.ts';
 import type { Entry, Telling } from './entry.ts';
 import { Facts } from './facts.ts';
 import { attempted, never, notYet, protection, report } from './outcome.ts';
@@ -80,7 +82,13 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
     {
       event: 'policy',
       recipient: facts.text('to'),
-      explanation: `It is held: ${facts.text('because') || 'on request'}. Release it to send it, or cancel it.`,
+      explanation: `It is held: ${facts.text('because') || 'on request'}. ${facts.text('because').startsWith(PAUSED) ? RESUME : 'Release it to send it, or cancel it.'}`,
+    },
+  ],
+  paused: (facts) => [
+    {
+      event: 'policy',
+      explanation: `Its sender was paused: ${facts.text('because')}. list_paused_senders has the evidence, resume_sender lets it go on.`,
     },
   ],
   released: (facts) => [

@@ -1,6 +1,7 @@
 import type { Page } from '../page.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
+import { bans } from './bans.ts';
 import { domain } from './domain.ts';
 import { domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
@@ -44,4 +45,5 @@ export const PAGES: readonly Page[] = [
   audit,
   settings,
   organizations,
+  bans,
 ];

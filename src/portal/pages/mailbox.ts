@@ -5,6 +5,7 @@ import { type Html, html, type Part } from '../html.ts';
 import { acting, filledFor, more, type Page, type Params, press, type State, sure } from '../page.ts';
 import { bytes, crumb, facts, head, moment, secret } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
+import { addressActs, ADDRESSES_DONE, aliases, senders } from './mailbox-addresses.ts';
 import { appPasswordActs, appPasswords } from './mailbox-passwords.ts';
 import { linkActs, services, webhook } from './mailbox-links.ts';
 import { type Mailbox, mailboxStatus } from './mailboxes.ts';
@@ -25,6 +26,7 @@ export const mailbox: Page = {
     revoked: 'The app password is revoked. Connections that used it were ended.',
     hooked: 'The webhook is removed; mail still lands in the mailbox.',
     ...HISTORY_DONE,
+    ...ADDRESSES_DONE,
     attached: 'The service has the variables of this mailbox.',
     detached: 'The service no longer has the variables of this mailbox.',
   },
@@ -54,6 +56,7 @@ export const mailbox: Page = {
     ),
     ...appPasswordActs,
     ...linkActs,
+    ...addressActs,
   },
   async show(visit, state) {
     const found = await find(visit, state.params['id'] ?? '');
@@ -67,7 +70,8 @@ export const mailbox: Page = {
     ])}
     ${can(visit, 'trace_message') && storyLink(visit, found.address, 'What happened to its mail')}
     ${setUp(visit, found)} ${password(visit, state, found)} ${await appPasswords(visit, state, found)}
-    ${await services(visit, state, found)} ${await webhook(visit, state, found)} ${changes(visit, state, found)}`;
+    ${await aliases(visit, state, found)} ${await senders(visit, state, found)} ${await services(visit, state, found)}
+    ${await webhook(visit, state, found)} ${changes(visit, state, found)}`;
   },
 };
 

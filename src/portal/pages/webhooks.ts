@@ -16,6 +16,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'email.bounced': 'not delivered in the end',
   'email.complained': 'called unwanted',
   'email.suppressed': 'not sent: on the suppression list',
+  'sender.paused': 'a mailbox or key was paused, as it sent what it never sent',
 };
 
 export const webhooks: Page = {

@@ -10,6 +10,7 @@ import { changePassword, provisionAccount } from '../../../src/accounts/accounts
 import { StoredCredentials } from '../../../src/credentials.ts';
 import { onboardDomain } from '../../../src/domains/domains.ts';
 import { storeParts } from '../../../src/store-parts.ts';
+import { testGuard } from '../../support/guard.ts';
 import { testStore, type TestStore } from '../../support/store.ts';
 
 let world: TestStore;
@@ -36,6 +37,7 @@ async function opens(user: string, password: string): Promise<boolean> {
   const logins = createLogins({
     credentials,
     throttle: new Throttle(),
+    guard: testGuard(),
     clock,
     wait: () => Promise.resolve(),
     secret: randomBytes(32),

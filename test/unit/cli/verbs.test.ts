@@ -42,6 +42,8 @@ describe('what a verb asks for', () => {
     ['org list', [], {}, 'list_organizations', {}],
     ['org freeze', ['org_2'], {}, 'freeze_organization', { targetOrganizationId: 'org_2' }],
     ['org unfreeze', ['org_2'], {}, 'unfreeze_organization', { targetOrganizationId: 'org_2' }],
+    ['bans', [], {}, 'list_bans', {}],
+    ['bans lift', ['192.0.2.7'], {}, 'remove_ban', { address: '192.0.2.7' }],
     ['token add', ['ci'], {}, 'create_agent_token', { name: 'ci', actions: ALL_ACTIONS }],
     ['token add', ['ci'], { actions: 'read, logs' }, 'create_agent_token', { name: 'ci', actions: ['read', 'logs'] }],
     ['token list', [], {}, 'list_agent_tokens', {}],
@@ -104,7 +106,7 @@ describe('what a verb asks for', () => {
   test('every verb stands in the table above', () => {
     const words = VERBS.map((one) => one.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(words.length).toBe(23);
+    expect(words.length).toBe(25);
   });
 
   test.each<[string, string[]]>([

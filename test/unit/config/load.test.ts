@@ -67,6 +67,8 @@ test('local mode', () => {
     localPassword: undefined,
     keyFile: resolve('data/secret.key'),
     maxMessageBytes: 26_214_400,
+    rspamdUrl: undefined,
+    clamav: undefined,
     dnsLists: { addresses: [], hosts: [] },
     greylist: false,
     spamChecks: true,
@@ -121,6 +123,9 @@ test.each<[Environment, Partial<Settings>]>([
     { logLevel: 'debug', logFormat: 'pretty' },
   ],
   [{ TOKEN_PREFIX: 'abc' }, { tokenPrefix: 'abc' }],
+  [{ RSPAMD_URL: 'http://127.0.0.1:11333/' }, { rspamdUrl: 'http://127.0.0.1:11333' }],
+  [{ CLAMAV: 'unix:/run/clamav/clamd.ctl' }, { clamav: { path: '/run/clamav/clamd.ctl' } }],
+  [{ CLAMAV: '[::1]:3310' }, { clamav: { host: '::1', port: 3310 } }],
   [
     { DNSBL: 'a.example, B.example=0.5,c.example=refuse,d.example=-2', URIBL: 'e.example' },
     {
@@ -218,6 +223,12 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     [{ OUTBOUND_PORT: '0' }],
     [{ OUTBOUND_PORT: 'off' }],
     [{ DNSSEC: 'yes' }],
+    [{ RSPAMD_URL: '127.0.0.1:11333' }],
+    [{ RSPAMD_URL: 'http://user:secret@127.0.0.1:11333' }],
+    [{ RSPAMD_URL: 'http://127.0.0.1:11333/checkv2' }],
+    [{ CLAMAV: '127.0.0.1' }],
+    [{ CLAMAV: 'unix:clamd.ctl' }],
+    [{ CLAMAV: '/run/clamav/clamd.ctl' }],
     [{ OUTBOUND_ADDRESSES: '192.0.2.1,192.0.2.2' }],
     [{ OUTBOUND_ADDRESSES: 'mail.example.com' }],
     [{ OUTBOUND_HOSTNAME: 'mail' }],
@@ -266,8 +277,6 @@ describe('a bad setting stops the start with one sentence that names it', () => 
   });
 
   test.each<[string, string]>([
-    ['RSPAMD_URL', 'http://127.0.0.1:11333'],
-    ['CLAMAV', '127.0.0.1:3310'],
     ['DATABASE_URL', 'postgres://user:hunter2@db/mail'],
     ['BLOB_URL', 's3://bucket'],
     ['ACME_EMAIL', 'me@example.com'],

@@ -77,6 +77,7 @@ function boxSample(name: string, of: Tenants['b']['main']): object {
     release_box_queue: { ids: 'all' },
     cancel_box_queue: { ids: 'all' },
     trace_box_message: { trace: 'trace-bravo-main-due' },
+    remove_ban: { address: '192.0.2.7' },
     freeze_organization: { targetOrganizationId: organizationId },
     unfreeze_organization: { targetOrganizationId: organizationId },
   };

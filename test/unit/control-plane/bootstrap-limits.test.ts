@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HttpLimits, RateLimit } from '../../../src/http/rate.ts';
+import { RateLimit } from '../../../mail/guard/rate-limit.ts';
+import { HttpLimits } from '../../../src/http/rate.ts';
 import { bootstrapAccount, createOwnOrganization } from '../../../src/operations/accounts/bootstrap-tools.ts';
 import { anonymousCaller } from '../../../src/operations/caller.ts';
 import { perform, type Performed } from '../../../src/operations/perform.ts';

@@ -32,7 +32,12 @@ function comparable(said: Performed, asked: unknown): unknown {
 }
 
 /** Lists that show what fits a name, and nothing for one that nobody has. */
-const FILTERS = new Set(['list_emails domain', 'list_queue domain', 'list_email_forwarders sourceAddress']);
+const FILTERS = new Set([
+  'list_emails domain',
+  'list_aliases domain',
+  'list_queue domain',
+  'list_email_forwarders sourceAddress',
+]);
 
 describe('what another organization has', () => {
   const all = references();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addressKey, parseAddress } from '../../../mail/message/address.ts';
-import { ownsAddress, routeFacts } from '../../../mail/store/account.ts';
+import { ownsAddress } from '../../../mail/store/account.ts';
+import { routeFacts } from '../../../mail/store/route-facts.ts';
 import { PAUSE_AFTER_MS } from '../../../src/domains/commands.ts';
 import { Recheck } from '../../../src/domains/recheck.ts';
 import type { Caller } from '../../../src/operations/caller.ts';
@@ -93,8 +94,8 @@ test('wrong records for three days pause sending, receiving goes on, and every l
   await pass(26);
   expect(await sending()).toBe('paused');
   for (const one of await shown()) expect(one).toMatchObject({ sendingPaused: true });
-  const route = { domain: 'd.example', keys: ['info@d.example'], postmaster: false };
-  expect(await box.world.store.read(routeFacts, route)).toMatchObject({ domain: 'verified', account });
+  const route = { domain: 'd.example', keys: ['info@d.example'], role: false, size: 1, now: null };
+  expect(await box.world.store.read(routeFacts, route)).toMatchObject({ domain: 'verified', accounts: [account] });
 
   zone['MX d.example'] = mx;
   await pass(25);

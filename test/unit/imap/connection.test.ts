@@ -47,10 +47,10 @@ test('implicit TLS says the greeting after the handshake', async () => {
 });
 
 test('too many connections from one address are told so, and those who are there go on', async () => {
-  await using world = await imapWorld({ limits: { connectionsEachIp: 2 } });
+  await using world = await imapWorld({ places: { each: 2 } });
   const [first, second] = [await world.connect(), await world.connect()];
   const third = new ImapClient(connectTcp(world.port, '127.0.0.1'));
-  expect(await third.line()).toBe('* BYE [LIMIT] Too many connections');
+  expect(await third.line()).toBe('* BYE [LIMIT] Too many connections, try again later');
   expect(await third.line()).toBeUndefined();
   expect(await first.command('NOOP')).toEqual(['t OK Nothing done']);
   await second.command('LOGOUT');
@@ -60,12 +60,12 @@ test('too many connections from one address are told so, and those who are there
   expect(await again.command('NOOP')).toEqual(['t OK Nothing done']);
 });
 
-test('exempt addresses are bounded by the total only', async () => {
-  await using world = await imapWorld({ exempt: true, limits: { connectionsEachIp: 1, connections: 2 } });
+test('exempt addresses are bounded by twice the total only', async () => {
+  await using world = await imapWorld({ exempt: true, places: { each: 1, total: { smtp: 1, imap: 1, http: 1 } } });
   await world.connect();
   await world.connect();
   const third = new ImapClient(connectTcp(world.port, '127.0.0.1'));
-  expect(await third.line()).toBe('* BYE [LIMIT] Too many connections');
+  expect(await third.line()).toBe('* BYE [LIMIT] Too many connections, try again later');
 });
 
 test('one more session of an account takes the place of the one that was idle longest', async () => {

@@ -127,17 +127,20 @@ describe('ids', () => {
     }
   });
 
-  test('blobs: messages, parts, uploads', () => {
+  test('blobs: messages, parts, uploads, and what is inside of those', () => {
     const email = 7 * 2 ** 32 + 1;
     for (const ref of [
       { kind: 'message', email },
       { kind: 'part', email, path: '2.1' },
       { kind: 'part', email, path: '2.' },
       { kind: 'upload', upload: 5 },
+      { kind: 'inner', of: { kind: 'upload', upload: 5 }, path: '1.2' },
+      { kind: 'inner', of: { kind: 'inner', of: { kind: 'part', email, path: '2' }, path: '1' }, path: '3' },
     ] as const) {
       expect(blobRef(7, blobId(ref))).toEqual(ref);
     }
-    for (const bad of ['m1-', 'm1-0', 'm1-1-2', 'm1-a', 'x1', 'm1-1/2']) expect(blobRef(7, bad), bad).toBeUndefined();
+    for (const bad of ['m1-', 'm1-0', 'm1-1-2-3-4', 'u1-1-2-3', 'u1-', 'm1-1-a', 'm1-a', 'x1', 'm1-1/2'])
+      expect(blobRef(7, bad), bad).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { accountKeyOf, networkOf, Throttle } from '../../../mail/login/throttle.ts';
+import { networkOf } from '../../../mail/guard/network.ts';
+import { accountKeyOf, Throttle } from '../../../mail/login/throttle.ts';
 import type { Attempt } from '../../../mail/login/throttle.ts';
 
 const SECOND = 1000;

@@ -325,7 +325,7 @@ describe('provision', () => {
     });
     expect(theirs.dnsStatus).toBe('unverified');
     const mine = await provision();
-    expect(await routeOf('info@shop.example')).toMatchObject({ kind: 'here', account: accountOf(mine) });
+    expect(await routeOf('info@shop.example')).toMatchObject({ kind: 'here', accounts: [accountOf(mine)] });
     await box.done(squatter, provisionEmail, { domain: 'shop.example', localPart: 'sales' });
     expect(await routeOf('sales@shop.example')).toEqual({ kind: 'unknown' });
     await box.done(owner, deleteEmail, { mailboxId: mine.id });
@@ -339,11 +339,11 @@ describe('provision', () => {
     const first = await provision('info');
     await provision('sales');
     for (const name of ['postmaster', 'PostMaster', 'abuse']) {
-      expect(await routeOf(`${name}@shop.example`)).toMatchObject({ kind: 'here', account: accountOf(first) });
+      expect(await routeOf(`${name}@shop.example`)).toMatchObject({ kind: 'here', accounts: [accountOf(first)] });
     }
     const postmaster = await provision('postmaster');
-    expect(await routeOf('Postmaster@shop.example')).toMatchObject({ account: accountOf(postmaster) });
-    expect(await routeOf('abuse@shop.example')).toMatchObject({ account: accountOf(first) });
+    expect(await routeOf('Postmaster@shop.example')).toMatchObject({ accounts: [accountOf(postmaster)] });
+    expect(await routeOf('abuse@shop.example')).toMatchObject({ accounts: [accountOf(first)] });
     await box.done(owner, deleteEmail, { mailboxId: first.id });
     expect((await routeOf('abuse@shop.example')).kind).toBe('here');
   });

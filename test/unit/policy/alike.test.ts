@@ -59,7 +59,7 @@ describe('look-alikes', () => {
     ['internationalshiping.example', 'internationalshipping.example', 'typo'],
     ['paypal.com.evil.example', 'paypal.com', 'inside'],
     ['paypal-com.evil.example', 'paypal.com', 'inside'],
-    ['paypal.evil.example', 'paypal.com', 'inside'],
+    ['paypal.evil.example', 'paypal.com', 'below'],
     ['ing.com.evil.example', 'ing.com', 'inside'],
     ['paypal-security.example', 'paypal.com', 'added'],
     ['xn--ng-goc.com', 'ing.com', 'letters'],

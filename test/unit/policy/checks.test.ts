@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { checkContent, checkFamiliar, checkPeer } from '../../../mail/policy/checks/index.ts';
 import { amounts } from '../../../mail/policy/checks/hidden-text.ts';
+import { countLetters } from '../../../mail/policy/letters.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
 import type { Sample, SamplePart } from '../../../mail/policy/sample.ts';
+import { hasFailed } from '../../../mail/policy/vouched.ts';
 import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const here = { hostname: 'box.test', now: Date.UTC(2026, 10, 21, 12) };
 const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
+const asked = { ...nobodyAsked, iprev: { result: 'pass' as const, name: 'mx.sender.example', ip: '192.0.2.7' } };
+const troubled = { ...asked, spf: { result: 'temperror' as const, domain: 'x.example' } };
 const failing = { ...nobodyAsked, spf: { result: 'fail' as const, domain: 'x.example' } };
 
 const field = (name: string, value: string): Sample['fields'][number] => ({
@@ -103,6 +107,7 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['a program of macOS', part('notes', { head: Buffer.from('cffaedfe07000001', 'hex') }), ['program']],
   ['a shortcut', part('Invoice', { head: Buffer.from('4c0000000114020000000000c0000000', 'hex') }), ['program']],
   ['a word that begins like one', part('notes', { head: Buffer.from('MZ is a series of motorcycles') }), []],
+  ['an attached message', part('Re: example.com', { type: 'message/rfc822' }), []],
   ['a script to read', part('deploy.sh', { type: 'text/x-sh', head: Buffer.from('#!/bin/sh\n') }), []],
   ['a script to run', part('deploy.sh', { head: Buffer.from('#!/bin/sh\n') }), ['program']],
   ['a program in an archive', archive(['readme.txt', 'a.exe']), ['program']],
@@ -112,6 +117,7 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['a document with macros', archive(['word/vbaProject.bin'], { macros: true }), ['macros']],
   ['a document for macros', part('invoice.docm'), ['macros']],
   ['a locked archive', archive(['a.txt'], { locked: true }), ['locked-archive']],
+  ['an archive without an end', part('a.zip', { head: Buffer.from('PK\x03\x04') }), ['broken-archive']],
   ['an attached page', part('Voicemail.html'), ['attached-page']],
   ['a picture with a script', part('a.svg', { head: Buffer.from('<svg><script>') }), ['attached-page']],
   ['a picture', part('a.svg', { head: Buffer.from('<svg><path/>') }), []],
@@ -133,14 +139,19 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['text turned around', { fields: withFields(), subject: 'Invoice \u202efdp.exe' }, ['hidden-characters']],
   [
     'a forged trace',
-    { fields: [...withFields(['received', 'from a by box.test']), field('received', 'from b by box.test with ESMTP')] },
+    {
+      fields: [...withFields(['received', 'from a by box.test']), field('received', 'from b by box.test with ESMTP')],
+      authentication: asked,
+    },
     ['forged-received'],
   ],
   ['our own trace', { fields: withFields(['received', 'from a by box.test with ESMTP']) }, []],
 ])('content: %s', (_what, some, expected) => expect(content(some)).toEqual(expected));
 
 test.each<[string, Partial<Sample>, string[], boolean]>([
-  ['its own domain', { author: 'boss@mybakery.example' }, ['own-domain'], false],
+  ['its own domain', { author: 'boss@mybakery.example', authentication: asked }, ['own-domain'], false],
+  ['its own domain where nobody was asked', { author: 'boss@mybakery.example' }, [], false],
+  ['its own domain in trouble of the DNS', { author: 'boss@mybakery.example', authentication: troubled }, [], false],
   [
     'its own domain with proof',
     { author: 'boss@mybakery.example', authentication: vouchedBy('mybakery.example') },
@@ -161,6 +172,8 @@ test.each<[string, Partial<Sample>, string[], boolean]>([
     ['look-alike-author'],
     false,
   ],
+  ['a service for it', { author: 'x@mybakery.service.example' }, ['look-alike-author'], false],
+  ['a service for friends', { author: 'x@oldfriends.service.example' }, [], false],
   ['friends', { author: 'x@oldfriends.example', authentication: failing }, [], false],
 ])('for who knows the domain, %s', (_what, some, expected, refused) => {
   const found = checkFamiliar(sampleWith(some), familiar);
@@ -177,15 +190,18 @@ test('a program is refused only where proof has failed', () => {
 
 const peer = sampleWith({}).peer;
 test.each([
-  ['box.test', '192.0.2.7', 'a.example', ['helo-is-us']],
-  ['[192.0.2.8]', '192.0.2.7', 'a.example', ['helo-other-address']],
-  ['[192.0.2.7]', '192.0.2.7', 'a.example', ['helo-address']],
-  ['[IPv6:2001:DB8:0::7]', '2001:db8::7', 'a.example', ['helo-address']],
-  ['localhost', '192.0.2.7', 'a.example', ['helo-short']],
-  ['a.example', '192.0.2.7', '', ['no-name']],
-  ['a.example', '192.0.2.7', 'a.example', []],
-])('a host that greets with %s from %s, called %j: %j', (helo, ip, name, expected) => {
-  expect(rules(checkPeer(sampleWith({ peer: { ...peer, helo, ip, name } }), here))).toEqual(expected);
+  ['box.test', '192.0.2.7', 'pass', ['helo-is-us']],
+  ['[192.0.2.8]', '192.0.2.7', 'pass', ['helo-other-address']],
+  ['[192.0.2.7]', '192.0.2.7', 'pass', ['helo-address']],
+  ['[IPv6:2001:DB8:0::7]', '2001:db8::7', 'pass', ['helo-address']],
+  ['localhost', '192.0.2.7', 'pass', ['helo-short']],
+  ['a.example', '192.0.2.7', 'fail', ['no-name']],
+  ['a.example', '192.0.2.7', 'permerror', ['no-name']],
+  ['a.example', '192.0.2.7', 'temperror', []],
+  ['a.example', '192.0.2.7', 'none', []],
+] as const)('a host that greets with %s from %s, whose name is a %s: %j', (helo, ip, result, expected) => {
+  const authentication = { ...nobodyAsked, iprev: { result, name: '', ip } };
+  expect(rules(checkPeer(sampleWith({ peer: { ...peer, helo, ip }, authentication }), here))).toEqual(expected);
 });
 
 describe('what a finding says', () => {
@@ -208,6 +224,27 @@ describe('what a finding says', () => {
   test('and alone makes nothing junk', () => {
     for (const { score } of all) expect(Math.abs(score)).toBeLessThanOrEqual(3);
   });
+});
+
+test('letters are counted, and what has no width is not', () => {
+  expect(countLetters('a1 .,;B é 会議 \u200b\u200c\u00ad\u034f\u3000')).toBe(6);
+});
+
+test('what is left open ends where browsers end it', () => {
+  expect(amounts('<p style="display:none">ab<p>cde<li hidden>f<li>g')).toEqual({ hidden: 3, shown: 4 });
+});
+
+describe('failed proof', () => {
+  const spf = { result: 'pass' as const, domain: 'list.example' };
+  const dkim = [{ result: 'fail' as const, domain: 'sender.example', selector: 's' }];
+  test.each([
+    ['SPF', failing, true],
+    ['a signature', { ...asked, dkim }, true],
+    ['a signature that a list broke', { ...asked, spf, dkim }, false],
+    ['nothing', asked, false],
+    ['the DNS', { ...troubled, dkim }, false],
+    ['nobody asked', nobodyAsked, false],
+  ])('%s', (_what, authentication, failed) => expect(hasFailed(sampleWith({ authentication }))).toBe(failed));
 });
 
 test('text that nobody reads is neither hidden nor shown', () => {

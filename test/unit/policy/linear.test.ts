@@ -4,6 +4,11 @@ import { amounts } from '../../../mail/policy/checks/hidden-text.ts';
 import { tagsOf } from '../../../mail/policy/html-tags.ts';
 import { zipDirectory } from '../../../mail/policy/inside/zip-directory.ts';
 import { htmlLinks, linksOf, textLinks } from '../../../mail/policy/links.ts';
+import { lookAlike } from '../../../mail/policy/alike/look-alike.ts';
+import { isFreeMail } from '../../../mail/policy/free-mail.ts';
+import { tripletOf } from '../../../mail/policy/greylisting.ts';
+import { countLetters } from '../../../mail/policy/letters.ts';
+import { senderKeys } from '../../../mail/policy/sender-keys.ts';
 import { authorOf } from '../../../mail/policy/sample-of.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { sampleWith } from '../../support/sample.ts';
@@ -88,6 +93,11 @@ const PARSERS: Record<string, (text: string) => unknown> = {
   'hidden text': amounts,
   'a zip directory': (text) => zipDirectory(Buffer.from(text, 'latin1')),
   'the author': (text) => authorOf([{ name: 'from', value: text, start: 0, end: 0 }]),
+  'a triplet': (text) => tripletOf(text, `${text}@${text}`, text),
+  'the keys of a sender': (text) => senderKeys({ ...everywhere(''), author: `${text}@${text}` }),
+  'free mail': isFreeMail,
+  'names that look alike': (text) => lookAlike(text, [text, `x${text}`]),
+  letters: countLetters,
   'all checks': (text) => {
     const sample = everywhere(text);
     return [checkContent(sample, here), checkPeer(sample, here), checkFamiliar(sample, familiar)];

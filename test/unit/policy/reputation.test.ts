@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { networkOf } from '../../../mail/policy/network.ts';
 import { acquaintance, type Remembered } from '../../../mail/policy/reputation.ts';
-import { notedKeys, senderKeys } from '../../../mail/policy/sender-keys.ts';
+import { notedKeys } from '../../../mail/policy/noted-keys.ts';
+import { senderKeys } from '../../../mail/policy/sender-keys.ts';
 import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const NOW = Date.UTC(2026, 10, 21);

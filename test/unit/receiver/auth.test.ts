@@ -111,7 +111,7 @@ describe('a revoked login', () => {
       const before = door.intake.taken.length;
       revoke();
       wire.send('x\r\n.\r\n');
-      expect(await wire.all()).toBe('421 4.7.0 This login has been revoked\r\n');
+      expect(await wire.all()).toBe('421 4.7.0 This login has been revoked or has expired\r\n');
       expect(door.intake.taken).toHaveLength(before);
       expect(door.logins.revocations.size).toBe(0);
     }

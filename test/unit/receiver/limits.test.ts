@@ -3,9 +3,11 @@ import type { Meter } from '../../../mail/log.ts';
 import { metrics } from '../../../mail/receiver/metrics.ts';
 import type { ReceiverOptions } from '../../../mail/receiver/options.ts';
 import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { testGuard } from '../../support/guard.ts';
 import { Wire } from '../../support/wire.ts';
 
 let door: FakeReceiver;
+const total = (smtp: number) => ({ smtp, imap: 1, http: 1 });
 afterEach(() => door.receiver.close());
 
 async function open(options: Partial<ReceiverOptions> = {}): Promise<void> {
@@ -36,7 +38,7 @@ async function until(holds: () => boolean): Promise<void> {
 
 describe('connections', () => {
   test('over the limit of one address: 421, and who is inside stays', async () => {
-    await open({ limits: { connectionsPerIp: 2 } });
+    await open({ guard: testGuard({ each: 2 }) });
     using first = await greeted();
     using _second = await greeted();
     using third = await Wire.open(door.ports.mx);
@@ -51,7 +53,7 @@ describe('connections', () => {
   });
 
   test('over the limit of all: 421', async () => {
-    await open({ limits: { connections: 3 } });
+    await open({ guard: testGuard({ total: total(3) }) });
     using a = await Wire.open(door.ports.mx, { from: '127.0.0.2' });
     using b = await Wire.open(door.ports.submission, { from: '127.0.0.3' });
     using c = await Wire.open(door.ports.mx, { from: '127.0.0.4' });
@@ -61,7 +63,10 @@ describe('connections', () => {
   });
 
   test('exempt peers are not counted against it', async () => {
-    await open({ limits: { connections: 1, connectionsPerIp: 1 }, exempt: (ip) => ip === '127.0.0.1' });
+    await open({
+      guard: testGuard({ total: total(3), each: 1 }, { free: () => true }),
+      exempt: (ip) => ip === '127.0.0.1',
+    });
     for (let i = 0; i < 5; i += 1) expect(await (await Wire.open(door.ports.mx)).reply()).toMatch(/^220 /);
   });
 
@@ -86,7 +91,7 @@ describe('time', () => {
   });
 
   test('and ten seconds when most connections are taken', async () => {
-    await open({ limits: { connections: 2 } });
+    await open({ guard: testGuard({ total: total(2) }) });
     using wire = await greeted();
     using _other = await greeted();
     door.pass(9000);
@@ -343,7 +348,7 @@ test('every count is in the list of metrics', async () => {
   const names = new Set<string>();
   const note = (name: string) => void names.add(name);
   const meter: Meter = { count: note, gauge: note, observe: note };
-  await open({ meter, limits: { connectionsPerIp: 1 } });
+  await open({ meter, guard: testGuard({ each: 1 }) });
   using wire = await ready();
   using _refused = await Wire.open(door.ports.mx);
   expect(await wire.command('x\r\n.')).toMatch(/^250 /);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Admission, isLoopback, networkOf } from '../../../mail/receiver/admission.ts';
+import { isLoopback, networkOf } from '../../../mail/guard/network.ts';
 import { commands } from '../../../mail/receiver/commands/index.ts';
 import { isOverdue, type Waiting } from '../../../mail/receiver/deadline.ts';
 import { defaultLimits } from '../../../mail/receiver/options.ts';
@@ -61,20 +61,6 @@ describe('who is counted with whom', () => {
     ['10.0.0.1', false],
     ['not an address', false],
   ])('%s is loopback: %s', (ip, loopback) => expect(isLoopback(ip)).toBe(loopback));
-
-  test('who leaves makes room, and nothing is remembered of them', () => {
-    const admission = new Admission({ connections: 10, connectionsPerIp: 2, stress: 0.8 });
-    const enter = (ip: string) => admission.enter(ip, false);
-    expect([enter('2001:db8::1'), enter('2001:db8::2'), enter('2001:db8::3')]).toEqual(['in', 'in', 'too-many']);
-    admission.leave('2001:db8::9');
-    expect(enter('2001:db8::3')).toBe('in');
-    for (let i = 0; i < 8; i += 1) expect(enter(`192.0.2.${i}`)).toBe('in');
-    expect([enter('192.0.2.100'), admission.enter('192.0.2.100', true), admission.stressed]).toEqual([
-      'full',
-      'in',
-      true,
-    ]);
-  });
 });
 
 describe('who is waited for too long', () => {

@@ -6,11 +6,10 @@ import { fakeReceiver } from '../../support/fake-intake.ts';
 import { Wire } from '../../support/wire.ts';
 
 test.each([
-  [{ live: false, known: false, vouched: false, score: 9 }, 0],
-  [{ live: true, known: true, vouched: false, score: 9 }, 0],
-  [{ live: true, known: false, vouched: true, score: 0 }, 1000],
-  [{ live: true, known: false, vouched: false, score: 0 }, 3000],
-  [{ live: true, known: false, vouched: true, score: 4 }, 5000],
+  [{ known: true, vouched: false, score: 9 }, 0],
+  [{ known: false, vouched: true, score: 0 }, 1000],
+  [{ known: false, vouched: false, score: 0 }, 3000],
+  [{ known: false, vouched: true, score: 4 }, 5000],
 ])('for %j an answer is held back %i ms', (arriving, ms) => expect(firstContactDelay(arriving)).toBe(ms));
 
 test('so many wait at once, nobody beyond, and none when the process ends', async () => {

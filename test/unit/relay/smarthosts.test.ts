@@ -1,3 +1,4 @@
+import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import {
@@ -7,10 +8,13 @@ import {
   setDefaultCACertificates,
 } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSecureResolver } from '../../../mail/dns/secure-resolver.ts';
 import { quiet } from '../../../mail/log.ts';
 import { startRelay, type Relay, type RelayOptions } from '../../../mail/relay/relay.ts';
 import type { Smarthost } from '../../../mail/relay/smarthosts.ts';
+import { smarthostDane } from '../../../mail/relay/tls-policy/policies.ts';
 import { testCertificate } from '../../support/certificate.ts';
+import { type DnsAnswer, type DnsServer, dnsServer } from '../../support/dns-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeQueue } from '../../support/fake-queue.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
@@ -269,6 +273,80 @@ describe('a smarthost that stands by', () => {
     box.queue.add(['u@d3.test'], { way: STANDBY });
     await box.queue.recorded(4);
     expect(box.queue.results[3]).toMatchObject({ status: '4.4.1', via: 1 });
+  });
+});
+
+describe('a smarthost with TLSA records', () => {
+  /** DANE for relay.test with these records at the port of its smarthost; `secure` says whether they are proved. */
+  async function daneWorld(record: string, secure = true): Promise<World & { dns: DnsServer }> {
+    const zone: Record<string, DnsAnswer> = { 'A relay.test': ['127.0.0.2'] };
+    const dns = await dnsServer(zone);
+    dns.secure = () => secure;
+    const place = { ip: '127.0.0.1', port: Number(dns.address.split(':')[1]) };
+    const resolver = createSecureResolver({ servers: [place], timeoutMs: 500 });
+    const box = await world(knowsAnna, { smarthostDane: smarthostDane({ secure: resolver, now: Date.now }) });
+    zone[`TLSA _${box.server.port}._tcp.relay.test`] = record === 'SERVFAIL' ? record : [record];
+    return {
+      ...box,
+      dns,
+      async [Symbol.asyncDispose]() {
+        await box[Symbol.asyncDispose]();
+        await dns[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  const key = (): string =>
+    createHash('sha256')
+      .update(new X509Certificate(context.cert).publicKey.export({ type: 'spki', format: 'der' }))
+      .digest('hex');
+  const OTHER = `3 1 1 ${'ab'.repeat(32)}`;
+
+  test('is known by them, whoever vouches for its certificate', async () => {
+    await using box = await daneWorld(`3 1 1 ${key()}`);
+    box.queue.add(['you@remote.test'], { way: VIA });
+    const [result] = await box.queue.recorded(1);
+    expect(result).toMatchObject({ outcome: 'delivered', tls: expect.stringContaining('dane') as unknown });
+  });
+
+  test.each([
+    ['that name another key', OTHER],
+    ['of which nobody can tell', 'SERVFAIL'],
+  ])('%s hears neither password nor mail, also where a public authority vouches for it', async (_name, record) => {
+    trust();
+    await using box = await daneWorld(record);
+    for (const login of [box.smarthost.login, undefined]) {
+      box.smarthost.login = login;
+      box.queue.add(['you@remote.test'], { way: VIA });
+    }
+    await box.queue.recorded(2);
+    expect(outcomes(box)).toEqual(['deferred 4.7.5', 'deferred 4.7.5']);
+    expect(box.server.lines.filter((line) => /AUTH|MAIL/.test(line))).toEqual([]);
+  });
+
+  test('that nobody can use is judged as without them, and never in the clear', async () => {
+    trust();
+    await using box = await daneWorld('1 1 1 00');
+    box.queue.add(['you@remote.test'], { way: VIA });
+    await box.queue.recorded(1);
+    box.smarthost.login = undefined;
+    box.server.tls = undefined;
+    box.server.closeIdle('421 4.4.2 Idle');
+    box.queue.add(['me@remote.test'], { way: VIA });
+    await box.queue.recorded(2);
+    expect(outcomes(box)).toEqual(['delivered 2.0.0', 'deferred 4.7.4']);
+  });
+
+  test.each([
+    ['nobody proved', false, 'verified'],
+    ['its route does not ask for', true, 'any'],
+  ] as const)('that %s is judged by its route', async (_name, proved, certificate) => {
+    trust();
+    await using box = await daneWorld(OTHER, proved);
+    box.smarthost.certificate = certificate;
+    box.queue.add(['you@remote.test'], { way: VIA });
+    await box.queue.recorded(1);
+    expect(outcomes(box)).toEqual(['delivered 2.0.0']);
   });
 });
 

@@ -3,6 +3,7 @@ import { releaseWaiting } from '../../../mail/delivery/schedule.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { addSuppression } from '../../../mail/store/suppression.ts';
 import { rowId } from '../../../src/ids.ts';
+import { freezeOrganization } from '../../../src/organizations/commands.ts';
 import type { SendResult } from '../../../src/sending/send-answer.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
@@ -82,6 +83,23 @@ test('a dry run that the first request with its key overtakes says what that was
   const sent = await first;
   expect(tried).toEqual({ ...sent, duplicateOf: sent?.id });
   expect(await raced.world.store.read(counts, undefined)).toMatchObject({ queue: 1 });
+});
+
+test('a request that was under way when its organization was frozen sends nothing', async () => {
+  await using raced = await SendWorld.open({
+    async policy() {
+      // Behind the look at the key, before the commit.
+      await raced.world.store.write(freezeOrganization, { id: 1, frozen: true });
+      return { kind: 'allow' };
+    },
+  });
+  for (const over of [{}, { to: 'me@a.test' }, { sendAt: new Date(raced.world.clock() + 3_600_000).toISOString() }]) {
+    expect(await raced.try(over)).toMatchObject({
+      error: 'unauthorized',
+      message: expect.stringContaining('frozen') as string,
+    });
+  }
+  expect(await raced.world.store.read(counts, undefined)).toEqual({ email: 0, queue: 0, blob: 0 });
 });
 
 describe('recipients here that only forward', () => {

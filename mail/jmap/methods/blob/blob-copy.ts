@@ -31,7 +31,7 @@ export const blobCopy: Method = {
     const budget = new ReadBudget(MOST_OPENED);
     const where = { from: fromAccountId.account, to: accountId.account, budget };
     for (const id of new Set(blobIds)) {
-      const outcome = await refusable(() => copy(call, where, id));
+      const outcome = await refusable(call.desk.log, () => copy(call, where, id));
       if (outcome.kind === 'done') copied.set(id, outcome.value.id);
       else notCopied.set(id, outcome.error);
     }

@@ -37,13 +37,20 @@ function checkTypes(names: readonly string[]): void {
   throw new MethodError('unknownDataType', `Blobs are not looked up in "${unknown.slice(0, 100)}".`);
 }
 
+/** The email that a blob is of, however deep inside. */
+function emailOf(ref: BlobRef): number | undefined {
+  if (ref.kind === 'inner') return emailOf(ref.of);
+  return ref.kind === 'upload' ? undefined : ref.email;
+}
+
 async function matched(
   call: Call,
   account: number,
   ref: BlobRef,
   types: readonly LookedUp[],
 ): Promise<Record<string, string[]>> {
-  const places = ref.kind === 'upload' ? [] : await call.desk.store.read(emailPlaces, { account, email: ref.email });
+  const email = emailOf(ref);
+  const places = email === undefined ? [] : await call.desk.store.read(emailPlaces, { account, email });
   const all: Record<LookedUp, string[]> = {
     Email: places.map(({ email }) => jmapId('email', email)),
     Thread: places.map(({ thread }) => jmapId('thread', thread)),

@@ -22,7 +22,7 @@ export const blobUpload: Method = {
     const { accountId, create } = object({ accountId: access(call, 'write'), create: mapOf(plainObject) })(args, '');
     checkCount(call, create.size);
     const asked = { call, account: accountId.account, budget: new ReadBudget(MOST_OPENED) };
-    const made = await createEach(call, create, (given) => refusable(() => upload(asked, given)));
+    const made = await createEach(call, create, (given) => refusable(call.desk.log, () => upload(asked, given)));
     return { accountId: args['accountId'], ...made };
   },
 };

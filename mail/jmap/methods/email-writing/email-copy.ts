@@ -30,7 +30,7 @@ export const emailCopy: Method = {
     }
     checkCount(call, read.create.size);
     const copies = await EmailCopies.begin(call, { from: from.account, to: to.account, ...read });
-    const created = await createEach(call, read.create, (given) => refusable(() => copies.copy(given)));
+    const created = await createEach(call, read.create, (given) => refusable(call.desk.log, () => copies.copy(given)));
     if (read.onSuccessDestroyOriginal && copies.originals.length > 0) {
       call.follow('Email/set', {
         accountId: args['fromAccountId'],

@@ -2,7 +2,7 @@ import { access } from '../../access.ts';
 import { mapOf, nullable, object, plainObject, text } from '../../arguments.ts';
 import { MAIL } from '../../capabilities.ts';
 import { importEmail } from '../../compose/import-email.ts';
-import { StateTrack } from '../../compose/state-track.ts';
+import { StateTrack } from '../../state-track.ts';
 import type { Method } from '../../method.ts';
 import { refusable } from '../../set-refusal.ts';
 import { checkCount, createEach } from '../../standard-set.ts';
@@ -20,7 +20,7 @@ export const emailImport: Method = {
     const asked = { call, account: read.accountId.account };
     const track = await StateTrack.begin(call.desk.store, asked.account, read.ifInState);
     const created = await createEach(call, read.emails, (given) =>
-      refusable(() => importEmail(call.desk, asked, track, given)),
+      refusable(call.desk.log, () => importEmail(call.desk, asked, track, given)),
     );
     return { accountId: args['accountId'], ...track.states, ...created };
   },

@@ -1,7 +1,7 @@
 import { MAIL } from '../../capabilities.ts';
 import { EmailChanges } from '../../compose/change-emails.ts';
 import { createEmail } from '../../compose/create-email.ts';
-import { StateTrack } from '../../compose/state-track.ts';
+import { StateTrack } from '../../state-track.ts';
 import type { Method } from '../../method.ts';
 import { refusable } from '../../set-refusal.ts';
 import { readSet, runSet } from '../../standard-set.ts';
@@ -18,7 +18,7 @@ export const emailSet: Method = {
     const changes = new EmailChanges(desk, asked, track);
     const answer = await runSet(call, set, {
       state: () => Promise.resolve(track.states.newState),
-      create: (_, object) => refusable(() => createEmail(desk, asked, track, object)),
+      create: (_, object) => refusable(call.desk.log, () => createEmail(desk, asked, track, object)),
       updateAll: (patches) => changes.update(patches),
       destroyAll: (ids) => changes.destroy(ids),
     });

@@ -20,7 +20,7 @@ export const identitySet: Method = {
   capability: SUBMISSION,
   run(call, args) {
     const asked = readSet(call, args, {});
-    return runSet(call, asked, refusing(setter(call.desk, asked.access.account)));
+    return runSet(call, asked, refusing(setter(call.desk, asked.access.account), call.desk.log));
   },
 };
 

@@ -5,7 +5,9 @@ import { jmapId, jmapRow } from '../../ids.ts';
 import { childrenFirst, parentsFirst, rolesGivenUpFirst } from '../../mailbox/order.ts';
 import { mailboxSetter } from '../../mailbox/setter.ts';
 import type { Method } from '../../method.ts';
+import { refusing } from '../../set-refusal.ts';
 import { readSet, runSet } from '../../standard-set.ts';
+import { StateTrack } from '../../state-track.ts';
 import { mailboxTree } from '../../../store/mailbox-tree.ts';
 
 /** Mailbox/set. RFC 8621 2.5. */
@@ -15,6 +17,7 @@ export const mailboxSet: Method = {
   async run(call, args) {
     const set = readSet(call, args, { onDestroyRemoveEmails: optional(bool, false) });
     const { account } = set.access;
+    const track = await StateTrack.begin(call.desk.store, account, set.ifInState, 'Mailbox');
     const { nodes } = await call.desk.store.read(mailboxTree, { account, ids: null });
     const parents = new Map(nodes.map((node) => [node.id, node.parent]));
     const parentOf = (id: string): string | undefined => {
@@ -28,6 +31,7 @@ export const mailboxSet: Method = {
       update: rolesGivenUpFirst(set.update),
       destroy: childrenFirst(set.destroy, parentOf),
     };
-    return runSet(call, ordered, mailboxSetter(call, set.access, set.onDestroyRemoveEmails));
+    const setter = mailboxSetter(call, set.access, track, set.onDestroyRemoveEmails);
+    return { ...(await runSet(call, ordered, refusing(setter, call.desk.log))), ...track.states };
   },
 };

@@ -41,7 +41,7 @@ export const mdnSend: Method = {
       else {
         const email = jmapRow('email', account, emailId);
         const what = { access: asked.accountId, identity, email, values: read.value };
-        const outcome = await refusable(() => sendMdn(call.desk, what));
+        const outcome = await refusable(call.desk.log, () => sendMdn(call.desk, what));
         if (outcome.kind === 'refused') notSent.set(name, outcome.error);
         else {
           sent.set(name, outcome.value);

@@ -3,6 +3,7 @@ import { CORE } from '../../capabilities.ts';
 import { MethodError } from '../../errors.ts';
 import type { Method } from '../../method.ts';
 import { subscriptionSetter } from '../../push/subscription-setter.ts';
+import { refusing } from '../../set-refusal.ts';
 import { runSet } from '../../standard-set.ts';
 
 /** PushSubscription/set: of no account, and without states. RFC 8620 7.2.2. */
@@ -27,7 +28,12 @@ export const pushSubscriptionSet: Method = {
       update: update ?? new Map<string, Record<string, unknown>>(),
       destroy: [...new Set(destroy)],
     };
-    const { accountId: _, oldState: __, newState: ___, ...answer } = await runSet(call, set, subscriptionSetter(call));
+    const {
+      accountId: _,
+      oldState: __,
+      newState: ___,
+      ...answer
+    } = await runSet(call, set, refusing(subscriptionSetter(call), call.desk.log));
     return answer;
   },
 };

@@ -9,7 +9,7 @@ import type { Access, Call, Method } from '../../method.ts';
 import { refusing } from '../../set-refusal.ts';
 import { readProperties } from '../../set-properties.ts';
 import { done, type Outcome, readSet, refused, runSet, type Setter } from '../../standard-set.ts';
-import { formatState } from '../../state.ts';
+import { StateTrack } from '../../state-track.ts';
 import { givenEnvelope } from '../../submission/envelope.ts';
 import { OnSuccess } from '../../submission/on-success.ts';
 import { sendSubmission } from '../../submission/send.ts';
@@ -25,37 +25,36 @@ export const submissionSet: Method = {
       onSuccessDestroyEmail: nullable(list(idOrCreation)),
     });
     const after = new OnSuccess();
-    const answer = await runSet(call, asked, refusing(setter(call, asked.access, after)));
+    const { account } = asked.access;
+    const track = await StateTrack.begin(call.desk.store, account, asked.ifInState, 'EmailSubmission');
+    const answer = await runSet(call, asked, refusing(setter(call, asked.access, track, after), call.desk.log));
     const next = after.emailSet(call, asked);
     if (next !== undefined) call.follow('Email/set', { accountId: asked.accountId, ...next });
-    return answer;
+    return { ...answer, ...track.states };
   },
 };
 
-function setter(call: Call, access: Access, after: OnSuccess): Setter {
+function setter(call: Call, access: Access, track: StateTrack, after: OnSuccess): Setter {
   const { store } = call.desk;
   const { account } = access;
   return {
-    async state() {
-      const { state } = await store.read(submissionsOf, { account, ids: [], limit: 1 });
-      return formatState(state);
-    },
+    state: () => Promise.resolve(track.states.newState),
     async create(_creationId, object) {
-      const made = await create(call, access, object);
+      const made = await create(call, access, track, object);
       if (made.kind === 'done') after.note(made.value.id, made.value.emailId);
       return made;
     },
     async update(id, patch) {
       const current = await find(call, account, id);
       if (current === undefined) return notFound(id);
-      const outcome = await update(call, account, current, patch);
+      const outcome = await update(call, track, { account, current }, patch);
       if (outcome.kind === 'done') after.note(id, jmapId('email', current.email));
       return outcome;
     },
     async destroy(id) {
       const current = await find(call, account, id);
       if (current === undefined) return notFound(id);
-      await store.write(removeSubmission, { account, id: current.id });
+      await track.write(store, removeSubmission, { account, id: current.id });
       after.note(id, jmapId('email', current.email));
       return done(null);
     },
@@ -69,7 +68,12 @@ async function find(call: Call, account: number, id: string): Promise<StoredSubm
   return submissions[0];
 }
 
-async function create(call: Call, access: Access, object: Record<string, unknown>): Promise<Outcome<SubmissionObject>> {
+async function create(
+  call: Call,
+  access: Access,
+  track: StateTrack,
+  object: Record<string, unknown>,
+): Promise<Outcome<SubmissionObject>> {
   const read = readProperties({ identityId: idOrCreation, emailId: idOrCreation, envelope: givenEnvelope }, object);
   if (read.kind === 'refused') return read;
   const { envelope } = read.value;
@@ -81,7 +85,7 @@ async function create(call: Call, access: Access, object: Record<string, unknown
   const emailRow = jmapRow('email', account, realId(call, read.value.emailId) ?? '');
   const email = emailRow && (await call.desk.store.read(emailToSend, { account, id: emailRow }));
   if (email === undefined || email === 0) return missing('emailId', 'There is no such email.');
-  const sent = await sendSubmission(call.desk, { access, identity, email, envelope });
+  const sent = await sendSubmission(call.desk, track, { access, identity, email, envelope });
   if (sent.kind === 'refused') return sent;
   const made = await find(call, account, jmapId('submission', sent.value.id));
   if (made === undefined) throw new Error(`submission ${sent.value.id} is not there`);
@@ -95,8 +99,8 @@ function missing(property: string, why: string): Outcome<never> {
 /** Only `undoStatus` can change, from pending to canceled: undo send. */
 async function update(
   call: Call,
-  account: number,
-  current: StoredSubmission,
+  track: StateTrack,
+  { account, current }: { account: number; current: StoredSubmission },
   patch: Record<string, unknown>,
 ): Promise<Outcome<Record<string, unknown> | null>> {
   const whole: Record<string, unknown> = submissionObject(current);
@@ -110,7 +114,7 @@ async function update(
     return refused('invalidProperties', why, { properties: wrong.map(([name]) => name) });
   }
   if (patch['undoStatus'] !== 'canceled') return done(null);
-  const { kind } = await call.desk.store.write(cancelSubmission, { account, id: current.id });
+  const { kind } = await track.write(call.desk.store, cancelSubmission, { account, id: current.id });
   if (kind === 'missing') return notFound(jmapId('submission', current.id));
   if (kind === 'late') return refused('cannotUnsend', 'It has left already and cannot be taken back.');
   const now = await find(call, account, jmapId('submission', current.id));

@@ -13,7 +13,7 @@ export const vacationSet: Method = {
   capability: VACATION,
   run(call, args) {
     const asked = readSet(call, args, {});
-    return runSet(call, asked, refusing(setter(call.desk, asked.access)));
+    return runSet(call, asked, refusing(setter(call.desk, asked.access), call.desk.log));
   },
 };
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { blobId } from '../../../../mail/jmap/ids.ts';
 import { keepBlob } from '../../../../mail/jmap/uploads.ts';
+import { octetsOf as blobOctets } from '../../../support/jmap-emails.ts';
 import { keep, octetsOf } from '../../../support/jmap-kept.ts';
 import { jmapWorld, type JmapWorld, worldOn } from '../../../support/jmap-world.ts';
 import { testAccount } from '../../../support/store.ts';
@@ -83,10 +84,33 @@ describe('Email/parse', () => {
     expect(parsed).toEqual({
       [whole]: readInside((path) => `${whole}-${path}`),
       [`${outer}-1`]: readInside((path) => `${outer}-1_${path}`),
-      // What is inside of an encoded message or an upload has no id of its own.
-      [`${outer}-3`]: readInside(() => null),
-      [uploaded]: readInside(() => null),
+      [`${outer}-3`]: readInside((path) => `${outer}-3-${path}`),
+      [uploaded]: readInside((path) => `${uploaded}-${path}`),
     });
+  });
+
+  test('the ids of parts of an upload, and of an encoded message, open these parts; two levels down', async () => {
+    await using world = await jmapWorld();
+    const [outer, inside] = [await keep(world, OUTSIDE), await upload(world, octetsOf(INSIDE))];
+    const twice = await upload(world, octetsOf(OUTSIDE));
+    for (const id of [inside, `${outer}-3`, `${twice}-3`]) {
+      expect((await blobOctets(world, `${id}-1`)).toString()).toBe('the text');
+      expect((await blobOctets(world, `${id}-2`)).toString('latin1')).toBe('%PDF');
+    }
+    expect((await blobOctets(world, `${inside}-2`)).length).toBe(4);
+    const { parsed } = await world.call('Email/parse', { blobIds: [`${twice}-3`], ...BODY });
+    expect(parsed).toEqual({ [`${twice}-3`]: readInside((path) => `${twice}-3-${path}`) });
+    const { list, notFound } = await world.call('Blob/lookup', {
+      typeNames: ['Email'],
+      ids: [`${outer}-3-2`, `${inside}-2`, `${inside}-9`, `${twice}-3-2-1`],
+    });
+    expect(list).toEqual([
+      { id: `${outer}-3-2`, matchedIds: { Email: [outer] } },
+      { id: `${inside}-2`, matchedIds: { Email: [] } },
+    ]);
+    expect(notFound).toEqual([`${inside}-9`, `${twice}-3-2-1`]);
+    const other = worldOn(world.box, { ...(await testAccount(world.box.store, 'you')), address: 'you@box.test' });
+    expect(await other.call('Blob/lookup', { typeNames: ['Email'], ids: [`${inside}-2`] })).toMatchObject({ list: [] });
   });
 
   test('the ids of parts inside an attached message open these parts', async () => {

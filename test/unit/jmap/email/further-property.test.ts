@@ -35,12 +35,14 @@ test('Email/get has the trust and the verdict of mail from outside, and null of 
   const judging: Judging = {
     checks: true,
     network: true,
+    slows: () => false,
     judge: {
       judge: ({ accounts }) =>
         Promise.resolve({
           authentication: UNKNOWN,
           author: { kind: 'pass', why: '' },
           findings,
+          senders: [],
           accounts: accounts.map((account) => ({
             account,
             policy: MAIL_POLICY,

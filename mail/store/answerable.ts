@@ -1,0 +1,49 @@
+import { hashId, ownId } from '../message/msg-id.ts';
+import { IS_SHOWN } from './email-changes.ts';
+import { query } from './engine/types.ts';
+import { DRAFT } from './flags.ts';
+import { subjectHash } from './message.ts';
+
+/** Where the header of a message is that an answer goes to. */
+export interface Answerable {
+  blob: number;
+  headerLength: number;
+}
+
+/** A draft was sent to nobody, so nobody could follow an answer to it. */
+const IS_SENT = `${IS_SHOWN} AND NOT EXISTS (SELECT 1 FROM entry d WHERE d.email_id = e.id AND d.flags & ${DRAFT} <> 0)`;
+
+/**
+ * The newest messages of one thread of an account that it shows, or the one message that is named: newest first. Of
+ * another account, unknown or expunged: none.
+ */
+export const answerables = query(
+  'answerables',
+  (rx, { account, thread, email }: { account: number; thread?: number; email?: number }): Promise<Answerable[]> =>
+    rx.all<Answerable & Record<string, number>>(
+      `SELECT e.blob_id AS blob, m.header_length AS headerLength FROM email e JOIN email_meta m ON m.email_id = e.id
+       WHERE (e.thread_id = ?1 OR e.id = ?2) AND +e.account_id = ?3 AND ${IS_SENT}
+       ORDER BY e.received_at DESC, e.id DESC LIMIT 5`,
+      thread ?? 0,
+      email ?? 0,
+      account,
+    ),
+);
+
+/** The thread of an account in which the message with this id is, under this base subject, if it shows any of it. */
+export const threadOfMessage = query(
+  'thread-of-message',
+  async (
+    rx,
+    { account, messageId, subject }: { account: number; messageId: string; subject: string },
+  ): Promise<number | undefined> => {
+    const row = await rx.get<{ thread: number }>(
+      `SELECT i.thread_id AS thread FROM msgid i WHERE i.account_id = ? AND i.h = ? AND i.subj_h = ?
+         AND EXISTS (SELECT 1 FROM email e WHERE e.thread_id = i.thread_id AND ${IS_SHOWN})`,
+      account,
+      hashId(ownId(messageId)),
+      subjectHash(subject),
+    );
+    return row?.thread;
+  },
+);

@@ -1,0 +1,197 @@
+import { command, query, type Read } from './engine/types.ts';
+
+/** Of one tenant. */
+export const MOST_SENDER_RULES = 10_000;
+
+export interface NewSenderRule {
+  tenant: number;
+  /** Null: for all mailboxes of the tenant, and for its programs. */
+  account: number | null;
+  /** About recipients of mail that leaves. */
+  outward: boolean;
+  kind: 'allow' | 'block';
+  pattern: string;
+  note: string;
+}
+
+/** Adds a rule; one about the same is changed, so that there are never two that contradict each other. */
+export const addSenderRule = command(
+  'add-sender-rule',
+  async (
+    tx,
+    input: NewSenderRule,
+    stamp,
+  ): Promise<{ kind: 'added'; id: number } | { kind: 'too-many' | 'no-account' }> => {
+    const { tenant, account, outward, kind, pattern, note } = input;
+    if (account !== null && !(await isOf(tx, tenant, account))) return { kind: 'no-account' };
+    if (!(await hasRoomFor(tx, input))) return { kind: 'too-many' };
+    const row = await tx.get<{ id: number }>(
+      `INSERT INTO sender_rule (tenant, account_id, outward, kind, pattern, note, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (tenant, outward, pattern, ifnull(account_id, 0))
+         DO UPDATE SET kind = excluded.kind, note = excluded.note
+       RETURNING id`,
+      tenant,
+      account,
+      Number(outward),
+      kind,
+      pattern,
+      note,
+      stamp.now,
+    );
+    if (row === undefined) throw new Error('a rule was written and has no row');
+    return { kind: 'added', id: row.id };
+  },
+);
+
+async function isOf(rx: Read, tenant: number, account: number): Promise<boolean> {
+  const row = await rx.get(
+    'SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state <> 2',
+    account,
+    tenant,
+  );
+  return row !== undefined;
+}
+
+/** Whether the tenant may have one more, or has this one already. */
+async function hasRoomFor(rx: Read, { tenant, outward, pattern, account }: NewSenderRule): Promise<boolean> {
+  const count = await rx.get<{ n: number }>('SELECT count(*) AS n FROM sender_rule WHERE tenant = ?', tenant);
+  if ((count?.n ?? 0) < MOST_SENDER_RULES) return true;
+  const known = await rx.get(
+    'SELECT 1 AS there FROM sender_rule WHERE tenant = ? AND outward = ? AND pattern = ? AND ifnull(account_id, 0) = ?',
+    tenant,
+    Number(outward),
+    pattern,
+    account ?? 0,
+  );
+  return known !== undefined;
+}
+
+export const removeSenderRule = command(
+  'remove-sender-rule',
+  async (tx, input: { tenant: number; id: number }): Promise<{ kind: 'removed' | 'missing' }> => {
+    const { changes } = await tx.run('DELETE FROM sender_rule WHERE id = ? AND tenant = ?', input.id, input.tenant);
+    return { kind: changes === 1 ? 'removed' : 'missing' };
+  },
+);
+
+/** A rule that may be about somebody. */
+export interface FoundRule {
+  kind: 'allow' | 'block';
+  pattern: string;
+  account: number | null;
+}
+
+/** The rules of an account and its tenant with one of these patterns, about who writes to it. */
+export const senderRules = query(
+  'sender-rules',
+  async (rx, input: { account: number; patterns: readonly string[] }): Promise<FoundRule[]> => {
+    const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
+    return row === undefined ? [] : found(rx, { ...input, tenant: row.tenant, outward: false });
+  },
+);
+
+/** Whether anybody in a tenant has said anything about who writes to them, or (`outward`) to whom they write. */
+export async function anyRules(rx: Read, tenant: number, outward: boolean): Promise<boolean> {
+  const rule = await rx.get(
+    'SELECT 1 AS there FROM sender_rule WHERE tenant = ? AND outward = ? LIMIT 1',
+    tenant,
+    Number(outward),
+  );
+  return rule !== undefined;
+}
+
+/** Whether it is worth asking for {@link senderRules} of an account. */
+export const hasSenderRules = query('has-sender-rules', async (rx, input: { account: number }): Promise<boolean> => {
+  const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
+  return row !== undefined && anyRules(rx, row.tenant, false);
+});
+
+/** The rules with one of these patterns about whom an account, or a program of the tenant (null), writes to. */
+export async function recipientRules(
+  rx: Read,
+  about: { tenant: number; account: number | null; patterns: () => readonly string[] },
+): Promise<FoundRule[]> {
+  if (!(await anyRules(rx, about.tenant, true))) return [];
+  return found(rx, { ...about, patterns: about.patterns(), outward: true });
+}
+
+async function found(
+  rx: Read,
+  about: { tenant: number; account: number | null; outward: boolean; patterns: readonly string[] },
+): Promise<FoundRule[]> {
+  return rx.all<{ kind: 'allow' | 'block'; pattern: string; account: number | null }>(
+    `SELECT kind, pattern, account_id AS account FROM sender_rule
+     WHERE tenant = ? AND outward = ? AND pattern IN (SELECT value FROM json_each(?))
+       AND (account_id IS NULL OR account_id = ?)`,
+    about.tenant,
+    Number(about.outward),
+    JSON.stringify(about.patterns),
+    about.account,
+  );
+}
+
+export interface StoredSenderRule extends NewSenderRule {
+  id: number;
+  createdAt: number;
+}
+
+/** The rules of a tenant in the order in which they were made, as many as `limit` after the row `after`. */
+export const senderRulesOf = query(
+  'sender-rules-of',
+  async (
+    rx,
+    input: {
+      tenant: number;
+      after: number;
+      limit: number;
+      /** Of these accounts, and with `shared` those of the whole tenant; null: all. */
+      accounts: readonly number[] | null;
+      shared: boolean;
+      outward: boolean | null;
+    },
+  ): Promise<StoredSenderRule[]> => {
+    const rows = await rx.all<{
+      id: number;
+      tenant: number;
+      account_id: number | null;
+      outward: number;
+      kind: 'allow' | 'block';
+      pattern: string;
+      note: string;
+      created_at: number;
+    }>(
+      `SELECT * FROM sender_rule WHERE tenant = ?1 AND id > ?2 AND (?3 IS NULL OR outward = ?3)
+         AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR (?5 AND account_id IS NULL))
+         AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id = sender_rule.account_id AND a.state = 2)
+       ORDER BY id LIMIT ?6`,
+      input.tenant,
+      input.after,
+      input.outward === null ? null : Number(input.outward),
+      input.accounts === null ? null : JSON.stringify(input.accounts),
+      Number(input.shared),
+      input.limit,
+    );
+    return rows.map(({ account_id: account, outward, created_at: createdAt, ...row }) => ({
+      ...row,
+      account,
+      outward: outward === 1,
+      createdAt,
+    }));
+  },
+);
+
+/** One rule of a tenant. */
+export const senderRule = query(
+  'sender-rule',
+  async (rx, input: { tenant: number; id: number }): Promise<StoredSenderRule | undefined> => {
+    const [row] = await senderRulesOf.run(rx, {
+      tenant: input.tenant,
+      after: input.id - 1,
+      limit: 1,
+      accounts: null,
+      shared: true,
+      outward: null,
+    });
+    return row?.id === input.id ? row : undefined;
+  },
+);

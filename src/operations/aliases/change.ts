@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { changeAlias, removeAlias } from '../../../mail/store/alias.ts';
+import { publicId } from '../../ids.ts';
+import { expiryOf } from '../expiry.ts';
+import { operation } from '../operation.ts';
+import { notFound } from '../refusal.ts';
+import { Id, isoOrNull } from '../schemas.ts';
+import { aliasNow, aliasOf, MailboxIds, MaxMessages, namedMailboxes, Note, Shown } from './shown.ts';
+
+export const updateAlias = operation({
+  name: 'update_alias',
+  title: 'Change an alias',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'manage',
+  description:
+    'Changes where an alias leads, until when, for how many messages in all, or its note; null takes a limit away, and what is left out stays. One that has ended goes on when it is given more time or more messages.',
+  hints: { idempotent: true },
+  input: z.strictObject({
+    aliasId: Id('alias'),
+    mailboxIds: MailboxIds.optional(),
+    expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
+    maxMessages: MaxMessages.nullable().optional(),
+    note: Note.nullable().optional(),
+  }),
+  output: z.object({ alias: Shown }),
+  rest: { method: 'PUT', path: '/api/email/aliases/:aliasId' },
+  async run(call, { aliasId, mailboxIds, expiresAt, maxMessages, note }) {
+    const { id, key, ...before } = await aliasOf(call, aliasId);
+    const named = mailboxIds === undefined ? undefined : await namedMailboxes(call, mailboxIds);
+    const terms = {
+      accounts: named?.map((one) => one.id) ?? before.accounts,
+      expiresAt: expiresAt === undefined ? before.expiresAt : expiryOf(call, expiresAt ?? undefined),
+      most: maxMessages === undefined ? before.most : maxMessages,
+      note: note === undefined ? before.note : (note ?? ''),
+    };
+    const done = await call.change(changeAlias, { id, tenant: call.tenant, ...terms }, key, {
+      mailboxIds: terms.accounts.map((one) => publicId('mailbox', one)),
+      expiresAt: isoOrNull(terms.expiresAt),
+      maxMessages: terms.most,
+    });
+    if (done.kind === 'missing') return notFound('alias');
+    if (done.kind === 'no-account') return notFound('mailbox');
+    return { alias: await aliasNow(call, id) };
+  },
+});
+
+export const removeAliasOf = operation({
+  name: 'remove_alias',
+  title: 'Remove an alias',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'manage',
+  description:
+    'Removes an alias: mail to its address is refused as unknown, or goes to a wildcard or catch-all that fits. To have it refused whatever else fits, let it expire with update_alias.',
+  hints: { destructive: true, idempotent: true },
+  input: z.strictObject({ aliasId: Id('alias') }),
+  output: z.object({ removed: z.literal(true), address: z.string() }),
+  rest: { method: 'DELETE', path: '/api/email/aliases/:aliasId' },
+  async run(call, { aliasId }) {
+    const { id, key, used } = await aliasOf(call, aliasId);
+    const done = await call.change(removeAlias, { id, tenant: call.tenant }, key, { messages: used });
+    if (done.kind === 'missing') return notFound('alias');
+    return { removed: true as const, address: key };
+  },
+});

@@ -1,0 +1,4 @@
+import type { Operation } from '../operation.ts';
+import { addSenderRuleOf, listSenderRules, removeSenderRuleOf } from './rules.ts';
+
+export const SENDER_RULES: readonly Operation[] = [addSenderRuleOf, listSenderRules, removeSenderRuleOf];

@@ -1,0 +1,26 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { jmapWorld } from '../support/jmap-world.ts';
+import { putMessage } from '../support/jmap-mail.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Makes each look at the clock so much later than the one before, ms. */
+function slow(step: number): void {
+  let now = performance.now();
+  vi.spyOn(performance, 'now').mockImplementation(() => (now += step));
+}
+
+test('a total that takes too long to count is left out, and the results are not', async () => {
+  await using world = await jmapWorld();
+  for (let n = 0; n < 200; n++) await putMessage(world, { receivedAt: 1_000 + n });
+  const asked = { filter: { minSize: 1 }, limit: 10, calculateTotal: true };
+  const whole = await world.call('Email/query', asked);
+  expect(whole).toMatchObject({ total: 200, position: 0 });
+  slow(400);
+  const cut = await world.call('Email/query', asked);
+  const { total: _total, ...rest } = whole;
+  expect(cut).toEqual(rest);
+  // Where an end has to be found first, nothing can be left out.
+  const last = await world.call('Email/query', { ...asked, position: -5 });
+  expect(last).toMatchObject({ position: 195, total: 200 });
+});

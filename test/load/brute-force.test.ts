@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { askFrom } from '../support/ask-from.ts';
+import { type Box, startBox } from '../support/box.ts';
+import { residentOctets } from '../support/faults.ts';
+import { allowed, percentile } from '../support/held-sockets.ts';
+import { Wire } from '../support/wire.ts';
+
+type Outcome = 'checked' | 'refused' | 'busy' | 'in';
+type Guess = (box: Box, from: string, user: string, password: string) => Promise<Outcome>;
+
+const BY_REPLY: readonly [RegExp, Outcome][] = [
+  [/^(?:535 |a NO \[AUTHENTICATIONFAILED\])/, 'checked'],
+  // Three failures end a session, whatever they were: the code of that end says which limit it was.
+  [/^(?:454 4\.7\.0 Too many failed|a NO \[LIMIT\])/, 'refused'],
+  [/^(?:454 4\.7\.0 Too many logins at once|a NO \[UNAVAILABLE\])/, 'busy'],
+  [/^(?:235 |a OK )/, 'in'],
+];
+const BY_STATUS: Readonly<Record<number, Outcome>> = {
+  401: 'checked',
+  422: 'checked',
+  429: 'refused',
+  503: 'busy',
+  200: 'in',
+  303: 'in',
+};
+
+function read(reply: string): Outcome {
+  const found = BY_REPLY.find(([pattern]) => pattern.test(reply))?.[1];
+  if (found === undefined) throw new Error(`an answer that nobody expects: ${reply}`);
+  return found;
+}
+
+const submission: Guess = async (box, from, user, password) => {
+  using wire = await Wire.open(box.port('submissions'), { from, tls: true });
+  await wire.reply();
+  await wire.command('EHLO guesser.example');
+  return read(await wire.command(`AUTH PLAIN ${Buffer.from(`\0${user}\0${password}`).toString('base64')}`));
+};
+
+const imap: Guess = async (box, from, user, password) => {
+  using wire = await Wire.open(box.port('imaps'), { from, tls: true });
+  await wire.line();
+  wire.send(`a LOGIN ${user} ${password}\r\n`);
+  return read((await wire.line()) ?? 'nothing');
+};
+
+const jmap: Guess = async (box, from, user, password) => {
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  const { status } = await askFrom(from, box.port('http'), '/jmap/session', { headers: { authorization } });
+  return BY_STATUS[status] ?? 'in';
+};
+
+const portal: Guess = async (box, from, email, password) => {
+  const { status } = await askFrom(from, box.port('http'), '/login', {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ email, password }).toString(),
+  });
+  return BY_STATUS[status] ?? 'in';
+};
+
+/** As a client does that is told "busy". */
+async function untilDecided(guess: () => Promise<Outcome>): Promise<Outcome> {
+  for (;;) {
+    const outcome = await guess();
+    if (outcome !== 'busy') return outcome;
+    await delay(100);
+  }
+}
+
+/** One after the other; the two lanes at the same time, which is as many as a neighbourhood may have open. */
+const LANES = [
+  [submission, imap],
+  [jmap, portal],
+] as const;
+const ADDRESSES = Array.from({ length: 49 }, (_, i) => `127.0.0.${i + 2}`);
+const EACH_LANE = 11;
+
+test('1,000 guesses over four doors from 49 addresses: ten of each are checked, and the owner elsewhere gets in', async () => {
+  await using box = await startBox({ hostname: 'mail.home.example' });
+  await box.ask('add_domain', { domain: 'home.example' });
+  const user = 'me@home.example';
+  const { password } = (await box.ask('add_mailbox', { address: user })) as { password: string };
+  let names = 0;
+  const from = performance.now();
+  const counted = await Promise.all(
+    ADDRESSES.map(async (address) => {
+      // Each name a few times only: here it is the address that reaches its limit.
+      const lane = async (doors: readonly Guess[]): Promise<Outcome[]> => {
+        const outcomes: Outcome[] = [];
+        for (let i = 0; i < EACH_LANE; i++) {
+          const door = doors[i % doors.length] ?? imap;
+          outcomes.push(
+            await untilDecided(() => door(box, address, `u${names++ % 200}@home.example`, 'wrong-password')),
+          );
+        }
+        return outcomes;
+      };
+      return (await Promise.all(LANES.map(lane))).flat();
+    }),
+  );
+  const took = performance.now() - from;
+  const checked = counted.map((all) => all.filter((one) => one === 'checked').length);
+  expect(took, 'within the minute that is counted').toBeLessThan(55_000);
+  expect(checked).toEqual(ADDRESSES.map(() => 10));
+  expect(counted.flat()).not.toContain('in');
+  for (const door of [submission, imap, jmap]) expect(await door(box, '127.0.0.2', user, password)).toBe('refused');
+
+  // Now at one account, from 40 addresses: 120 failures, and each that guesses is closed to it.
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      Promise.all(
+        [submission, imap, jmap].map((door) => untilDecided(() => door(box, `127.1.${i}.1`, user, 'wrong-password'))),
+      ),
+    ),
+  );
+  expect(await imap(box, '127.1.0.1', user, password)).toBe('refused');
+  const asked = performance.now();
+  expect(await imap(box, '127.2.0.1', user, password)).toBe('in');
+  const waited = performance.now() - asked;
+  expect(waited).toBeLessThan(5000);
+  console.log(
+    `${counted.flat().length} guesses in ${Math.round(took / 1000)} s, 10 checked of each address; the owner elsewhere waited ${Math.round(waited)} ms`,
+  );
+});
+
+test('500 logins at once hold nobody up and cost little memory', async () => {
+  await using box = await startBox();
+  using canary = await Wire.open(box.port('smtp'));
+  await canary.reply();
+  await canary.command('EHLO canary.example');
+  const wires = await Promise.all(
+    Array.from({ length: 500 }, async () => {
+      const wire = await Wire.open(box.port('imap'));
+      await wire.line();
+      return wire;
+    }),
+  );
+  const idle = percentile(await waitsOf(canary, delay(1500)), 0.99);
+  const before = await residentOctets(box.pid);
+  const answers: Promise<string | undefined>[] = [];
+  for (const [i, wire] of wires.entries()) {
+    wire.send(`a LOGIN u${i}@box.test wrong-password\r\n`);
+    answers.push(wire.line());
+  }
+  const all = Promise.all(answers);
+  const busy = percentile(await waitsOf(canary, all), 0.99);
+  const outcomes = (await all).map((line) => read(line ?? 'nothing'));
+  const grown = ((await residentOctets(box.pid)) - before) / 1e6;
+  for (const wire of wires) wire[Symbol.dispose]();
+  expect(outcomes.every((one) => one === 'checked' || one === 'busy')).toBe(true);
+  expect(outcomes).toContain('busy');
+  expect(busy).toBeLessThan(allowed(250, idle));
+  expect(grown).toBeLessThan(300);
+  console.log(
+    `500 logins at once: another waits ${Math.round(busy)} ms (p99; idle ${Math.round(idle)} ms), ${grown.toFixed(0)} MB more`,
+  );
+});
+
+/** How long each of many small commands took, in ms, until something else is over. */
+async function waitsOf(canary: Wire, over: Promise<unknown>): Promise<number[]> {
+  const waits: number[] = [];
+  const end = new AbortController();
+  void over.finally(() => end.abort());
+  while (!end.signal.aborted) {
+    const from = performance.now();
+    expect(await canary.command('RSET')).toMatch(/^250 /);
+    waits.push(performance.now() - from);
+    await delay(5);
+  }
+  return waits;
+}

@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Box, startBox } from '../support/box.ts';
+import { residentOctets } from '../support/faults.ts';
+import { allowed, holdMany, letGo, percentile } from '../support/held-sockets.ts';
+import { Wire } from '../support/wire.ts';
+
+const CONNECTIONS = 5000;
+const DOORS = ['smtp', 'imap', 'imaps', 'http'] as const;
+/** A neighbourhood of 64 addresses has three times the places of one; 127.0.0.2 to 127.0.0.200 are four. */
+const NEIGHBOURHOODS = 4;
+
+interface Served {
+  /** Does one thing and resolves when it is answered. */
+  use: () => Promise<void>;
+  wire: Wire;
+}
+
+/** Fifty people's IMAP sessions, from an office each, and ten servers' SMTP sessions. */
+async function sixtySessions(box: Box, users: readonly { address: string; password: string }[]): Promise<Served[]> {
+  const imap = Array.from({ length: 50 }, async (_, i): Promise<Served> => {
+    const user = users[i % users.length];
+    const wire = await Wire.open(box.port('imap'), { from: `127.1.${i % 5}.1` });
+    await wire.line();
+    wire.send('a STARTTLS\r\n');
+    await wire.line();
+    await wire.encrypt();
+    wire.send(`a LOGIN ${user?.address} ${user?.password}\r\n`);
+    expect(await wire.line()).toMatch(/^a OK /);
+    const use = async (): Promise<void> => {
+      wire.send('n STATUS INBOX (MESSAGES)\r\n');
+      expect(await wire.line()).toMatch(/^\* STATUS INBOX /);
+      expect(await wire.line()).toMatch(/^n OK /);
+    };
+    return { use, wire };
+  });
+  const smtp = Array.from({ length: 10 }, async (_, i): Promise<Served> => {
+    const wire = await Wire.open(box.port('smtp'), { from: `127.2.${i}.1` });
+    await wire.reply();
+    await wire.command('EHLO server.example');
+    const use = async (): Promise<void> => {
+      expect(await wire.command('MAIL FROM:<a@server.example>')).toMatch(/^250 /);
+      expect(await wire.command(`RCPT TO:<${users[0]?.address}>`)).toMatch(/^250 /);
+      expect(await wire.command('RSET')).toMatch(/^250 /);
+    };
+    return { use, wire };
+  });
+  return Promise.all([...imap, ...smtp]);
+}
+
+test(`${CONNECTIONS} connections that come and do nothing: 60 sessions are served, the others are told at once`, async () => {
+  await using box = await startBox({ hostname: 'mail.home.example' });
+  await box.ask('add_domain', { domain: 'home.example' });
+  const users = await Promise.all(
+    ['a', 'b', 'c'].map(
+      async (name) =>
+        (await box.ask('add_mailbox', { address: `${name}@home.example` })) as { address: string; password: string },
+    ),
+  );
+  const sessions = await sixtySessions(box, users);
+  const before = await residentOctets(box.pid);
+
+  const idle = percentile(await waitsOf(sessions, delay(2000)), 0.99);
+  const calm = Promise.withResolvers<void>();
+  const served = waitsOf(sessions, calm.promise);
+  const held = await holdMany(CONNECTIONS, (i) => ({
+    from: `127.0.0.${2 + (i % 199)}`,
+    port: box.port(DOORS[Math.floor(i / 199) % DOORS.length] ?? 'smtp'),
+  }));
+  await delay(3000);
+  const grown = ((await residentOctets(box.pid)) - before) / 1e6;
+  calm.resolve();
+  const waits = await served;
+
+  const turnedAway = held.filter((one) => one.closedAt !== undefined);
+  const inside = held.length - turnedAway.length;
+  expect(inside).toBeGreaterThan(0);
+  expect(inside).toBeLessThanOrEqual(NEIGHBOURHOODS * 180);
+  const answered = turnedAway.map(({ closedAt = 0, openedAt }) => closedAt - openedAt);
+  expect(percentile(answered, 0.99)).toBeLessThan(allowed(1000, idle));
+  const said = new Set(turnedAway.map(({ said: text }) => text.replace(/\{.*/s, '').slice(0, 24)));
+  const words = ['', '* BYE [LIMIT] Too many co', '421 4.7.0 Too many connec', 'HTTP/1.1 503 Service Una'];
+  expect([...said].filter((one) => !words.some((word) => word.startsWith(one)))).toEqual([]);
+  expect(percentile(waits, 0.99)).toBeLessThan(allowed(250, idle));
+  expect(grown).toBeLessThan(300);
+
+  for (const { wire } of sessions) wire[Symbol.dispose]();
+  await letGo(held);
+  const from = performance.now();
+  expect(await normalFrom(box, '127.0.0.2')).toBe(true);
+  const normal = performance.now() - from;
+  expect(normal).toBeLessThan(10_000);
+  console.log(
+    `${held.length} connections, ${inside} inside, others told in ${Math.round(percentile(answered, 0.99))} ms (p99); ` +
+      `${waits.length} answers to 60 sessions, p99 ${Math.round(percentile(waits, 0.99))} ms (idle ${Math.round(idle)} ms); ` +
+      `${grown.toFixed(0)} MB more; normal after ${Math.round(normal)} ms`,
+  );
+});
+
+/** How long each answer took that the sessions asked for, about one a second each, in ms, until something else is over. */
+async function waitsOf(sessions: readonly Served[], over: Promise<unknown>): Promise<number[]> {
+  const waits: number[] = [];
+  const end = new AbortController();
+  void over.finally(() => end.abort());
+  await Promise.all(
+    sessions.map(async ({ use }, i) => {
+      await delay(i * 15);
+      while (!end.signal.aborted) {
+        const from = performance.now();
+        await use();
+        waits.push(performance.now() - from);
+        await delay(900);
+      }
+    }),
+  );
+  return waits;
+}
+
+/** Whether an address that flooded is let in again within ten seconds. */
+async function normalFrom(box: Box, from: string): Promise<boolean> {
+  for (let i = 0; i < 100; i++) {
+    using wire = await Wire.open(box.port('imap'), { from });
+    if ((await wire.line())?.startsWith('* OK')) return true;
+    await delay(100);
+  }
+  return false;
+}

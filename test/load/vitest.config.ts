@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** Floods from many addresses of loopback, with what they may cost others: `npm run test:load`. */
+export default defineConfig({
+  test: {
+    include: ['test/load/**/*.test.ts'],
+    reporters: ['default', './test/support/closing-line.ts'],
+    pool: 'forks',
+    // One at a time: latency and memory are measured, and each keeps both cores busy by itself.
+    maxWorkers: 1,
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const PATIENCE_MS = 30_000;
+
+export interface RunningClamd extends AsyncDisposable {
+  /** Of its socket. */
+  path: string;
+}
+
+/** Debian's clamd with one signature: that of a file with these octets. */
+export async function startClamd(known: Buffer, streamMax = '1M'): Promise<RunningClamd> {
+  const dir = mkdtempSync(join(tmpdir(), 'clamd-'));
+  mkdirSync(join(dir, 'db'));
+  const hash = createHash('md5').update(known).digest('hex');
+  writeFileSync(join(dir, 'db/local.hdb'), `${hash}:${known.length}:Test.Known\n`);
+  const path = join(dir, 'clamd.ctl');
+  writeFileSync(
+    join(dir, 'clamd.conf'),
+    `DatabaseDirectory ${dir}/db
+LocalSocket ${path}
+Foreground yes
+LogFile ${dir}/log
+StreamMaxLength ${streamMax}
+`,
+  );
+  const child = spawn('/usr/sbin/clamd', ['-c', join(dir, 'clamd.conf')], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  const running: RunningClamd = {
+    path,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  const late = performance.now() + PATIENCE_MS;
+  while (!existsSync(path)) {
+    if (child.exitCode === null && performance.now() < late) {
+      await delay(50);
+      continue;
+    }
+    const log = existsSync(join(dir, 'log')) ? readFileSync(join(dir, 'log'), 'utf8') : '';
+    await running[Symbol.asyncDispose]();
+    throw new Error(`clamd did not start: ${log}`);
+  }
+  return running;
+}

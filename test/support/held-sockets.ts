@@ -1,0 +1,72 @@
+import { connect, type Socket } from 'node:net';
+
+/** A connection that is held open, and what became of it. Times in ms of performance.now(). */
+export interface Held {
+  readonly socket: Socket;
+  readonly openedAt: number;
+  /** What the server said so far, at most 200 octets of it. */
+  said: string;
+  saidAt: number | undefined;
+  closedAt: number | undefined;
+  /** Resolves when it is closed. */
+  readonly closed: Promise<void>;
+}
+
+/** Opens a connection and holds it, reading what comes. Resolves when it is open or has failed. */
+export async function hold(from: string, port: number): Promise<Held> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress: from });
+  const end = Promise.withResolvers<void>();
+  const held: Held = {
+    socket,
+    openedAt: performance.now(),
+    said: '',
+    saidAt: undefined,
+    closedAt: undefined,
+    closed: end.promise,
+  };
+  socket.on('data', (chunk: Buffer) => {
+    held.saidAt ??= performance.now();
+    if (held.said.length < 200) held.said += chunk.toString('latin1');
+  });
+  await new Promise<void>((resolve) => {
+    socket.once('connect', resolve);
+    socket.on('error', () => resolve());
+    socket.on('close', () => {
+      held.closedAt = performance.now();
+      end.resolve();
+      resolve();
+    });
+  });
+  return held;
+}
+
+/** Opens many, some at a time. */
+export async function holdMany(
+  count: number,
+  one: (i: number) => { from: string; port: number },
+  atOnce = 50,
+): Promise<Held[]> {
+  const all: Held[] = [];
+  for (let i = 0; i < count; i += atOnce) {
+    const some = Array.from({ length: Math.min(atOnce, count - i) }, (_, k) => one(i + k));
+    all.push(...(await Promise.all(some.map(({ from, port }) => hold(from, port)))));
+  }
+  return all;
+}
+
+export async function letGo(all: readonly Held[]): Promise<void> {
+  for (const { socket } of all) socket.destroy();
+  await Promise.all(all.map(({ closed }) => closed));
+}
+
+/** The value that a part of all is below. */
+export function percentile(values: readonly number[], part: number): number {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;
+}
+
+/**
+ * What a wait may be where an idle server takes `idle` (both p99, ms): the figure, and what a busy machine adds by itself.
+ */
+export function allowed(figure: number, idle: number): number {
+  return figure + 3 * idle;
+}

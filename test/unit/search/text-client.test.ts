@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { quiet } from '../../../mail/log.ts';
+import { query } from '../../../mail/store/engine/types.ts';
+import { TextClient } from '../../../mail/store/search/text-client.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mailstead-text-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+/** A thread that breaks at its first search in this directory, and answers those of the next thread. */
+const BREAKS = `
+import { existsSync, writeFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+const broken = workerData.place.path;
+parentPort.on('message', (message) => {
+  if (message.kind === 'close') return parentPort.close();
+  if (message.kind !== 'search') return;
+  if (!existsSync(broken)) {
+    writeFileSync(broken, '');
+    throw new Error('out of order');
+  }
+  parentPort.postMessage({ kind: 'measured', how: 'gauge', name: 'text_backlog_messages', value: 7 });
+  parentPort.postMessage({ kind: 'searched', id: message.id, searched: { kind: 'found', value: 1 } });
+});`;
+
+const anything = query('test-anything', () => Promise.resolve(1));
+
+test('a thread that breaks is told of, and another one is started by who asks next', async () => {
+  const told: [string, unknown][] = [];
+  const thread = new URL(`data:text/javascript,${encodeURIComponent(BREAKS)}`);
+  const place = { path: join(directory, 'broken'), database: '', blobs: '' };
+  const client = new TextClient(
+    thread,
+    place,
+    { ...quiet, error: (fields, text) => void told.push([text, String((fields as { err: Error }).err)]) },
+    { ...quiet, count: (name) => void told.push([name, 1]), gauge: (name, value) => void told.push([name, value]) },
+  );
+  const asked = { account: 1, patienceMs: 1 };
+  const both = await Promise.all([1, 2].map(() => client.search(anything, undefined, asked)));
+  expect(both).toEqual([{ kind: 'unavailable' }, { kind: 'unavailable' }]);
+  expect(told).toEqual([
+    ['the full-text thread broke and is started again', 'Error: out of order'],
+    ['text_failures_total', 1],
+  ]);
+  expect(await client.search(anything, undefined, asked)).toEqual({ kind: 'found', value: 1 });
+  expect(told.at(-1)).toEqual(['text_backlog_messages', 7]);
+  await client.close();
+  expect(told).toHaveLength(3);
+});

@@ -1,5 +1,6 @@
 import { type Finding, JUNK_FROM } from '../../../mail/policy/finding.ts';
 import { acquaintance } from '../../../mail/policy/reputation.ts';
+import { notedKeys } from '../../../mail/policy/noted-keys.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { senderKeys } from '../../../mail/policy/sender-keys.ts';
 import { vouchedDomain } from '../../../mail/policy/vouched.ts';
@@ -49,7 +50,7 @@ interface Delivered {
 
 /** As the deliver command and the job do it together. */
 const note = command('note', async (tx, { account, email, keys, junk, taught, now }: Delivered): Promise<void> => {
-  await noteSender(tx, { account, keys: keys.filter((key) => !key.startsWith('c:')), junk: !taught && junk }, { now });
+  await noteSender(tx, { account, keys: notedKeys(keys), junk: !taught && junk }, { now });
   if (!taught) return;
   await noteSenderLesson(tx, { account, keys, lesson: junk ? 'junk' : 'kept' }, { now });
   await noteLessons(tx, account, [email], junk ? 'junk' : 'good');

@@ -132,6 +132,15 @@ describe('list_messages', () => {
     });
   });
 
+  test('is for tokens that may read mail and nothing else', async () => {
+    const reader = await tenants.caller({ actions: ['mail_read'] });
+    expect((await tenants.do('list_messages', { mailbox }, reader))['messages']).not.toEqual([]);
+    const other = await tenants.caller({ actions: ['send'] });
+    expect(await tenants.try('list_messages', { mailbox }, other)).toMatchObject({
+      refusal: { error: 'action_not_allowed', requiredAction: 'mail_read' },
+    });
+  });
+
   test('a token of one mailbox needs not say which; a wider one is told how', async () => {
     const caller = await tenants.caller({ actions: ['read'], mailboxIds: [mailbox] });
     expect((await tenants.do('list_messages', {}, caller))['messages']).not.toEqual([]);

@@ -59,6 +59,22 @@ export async function messageText(store: MailStore, row: EmailRow, style: Style 
   };
 }
 
+/** Octets of HTML that are looked at for its first words. */
+const MOST_OPENING = 8 * 1024;
+
+/**
+ * The first words of a message that is shown as HTML, without what is hidden in it, which the stored preview has;
+ * undefined: it is plain text.
+ */
+export async function openingWords(store: MailStore, row: EmailRow): Promise<string | undefined> {
+  const source = storedSource({ store }, row);
+  const { htmlBody } = bodyLists(bodyTree(source));
+  const first = htmlBody.find(({ type }) => type === 'text/html');
+  if (first === undefined) return undefined;
+  const values = await bodyValues(source, [first], MOST_OPENING, new ReadBudget());
+  return htmlReading(values[first.part.path]?.value ?? '', 'text', new LinkBook(false)).text;
+}
+
 /** The texts of the calendar parts of a message. */
 export async function calendarTexts(store: MailStore, row: EmailRow): Promise<string[]> {
   const source = storedSource({ store }, row);

@@ -12,6 +12,7 @@ import { publicId } from '../ids.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
 import type { Source } from '../untrusted/untrusted.ts';
 import { LinkBook } from './link-book.ts';
+import { openingWords } from './message-text.ts';
 import { plainReading } from './plain-reading.ts';
 import type { MsgSummary } from './shown.ts';
 
@@ -63,22 +64,24 @@ function labelsOf(row: EmailRow, slots: ReadonlyMap<number, string>): string[] {
 
 /** Lines of a list. */
 export async function summaries(store: MailStore, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
-  const known = (await knownMessages(store, box, ids)) ?? [];
-  const files = await filesOf(
-    store,
-    box,
-    known.filter(({ row }) => row.hasAttachment).map(({ row }) => row.id),
+  const known = await knownMessages(store, box, ids, true);
+  // Structures that are too large together say no file names, and nothing that might be hidden.
+  if (known === undefined)
+    return ((await knownMessages(store, box, ids)) ?? []).map((one) => summaryOf(box, one, [], ''));
+  return Promise.all(
+    known.map(async (one) => {
+      const { row } = one;
+      const parts = row.hasAttachment ? unpackParts(row.structure?.parts ?? '[]') : [];
+      const words = await openingWords(store, row);
+      const snippet =
+        words === undefined ? harmlessLine(row.listing?.preview ?? '', MOST_SNIPPET) : visibleLine(words, MOST_SNIPPET);
+      return summaryOf(box, one, parts, snippet);
+    }),
   );
-  return known.map((one) => summaryOf(box, one, files.get(one.row.id) ?? []));
 }
 
-async function filesOf(store: MailStore, box: Box, ids: readonly number[]): Promise<Map<number, readonly Part[]>> {
-  if (ids.length === 0) return new Map();
-  const found = await store.read(emailRows, { account: box.id, ids, listing: true, structure: true });
-  return new Map(found?.rows.map((row) => [row.id, unpackParts(row.structure?.parts ?? '[]')]));
-}
-
-export function summaryOf(box: Box, known: Known, parts: readonly Part[]): MsgSummary {
+/** A line of a list; `snippet`: the first words of what a person sees, made harmless. */
+export function summaryOf(box: Box, known: Known, parts: readonly Part[], snippet: string): MsgSummary {
   const { row, envelope, judged, labels } = known;
   return {
     id: jmapId('email', row.id),
@@ -97,7 +100,7 @@ export function summaryOf(box: Box, known: Known, parts: readonly Part[]): MsgSu
     trust: judged === undefined ? null : { ...judged.trust, flags: [...judged.trust.flags] },
     untrusted: {
       subject: subjectOf(envelope),
-      snippet: harmlessLine(row.listing?.preview ?? '', MOST_SNIPPET),
+      snippet,
       fromName: harmlessLine(namedAddresses(envelope.from ?? [])[0]?.name ?? '', MOST_NAME),
       filenames: parts
         .filter(({ filename }) => filename !== '')

@@ -101,7 +101,7 @@ async function factsOnly(
 }
 
 function factsOf(box: Mailbox, known: Known, parts: readonly Part[], header: string): Facts {
-  const summary = summaryOf(box, known, parts);
+  const summary = summaryOf(box, known, parts, '');
   return {
     ...summary,
     replyTo: replyToOf(header),

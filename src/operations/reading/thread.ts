@@ -125,7 +125,7 @@ async function readAll(
   return known.map((one, i) => {
     const { own, removed, cut, divergent } = texts[i] as MessageText;
     const most = granted[i] ?? 0;
-    const { id, receivedAt, direction, unread, hasAttachments, trust } = summaryOf(box, one, []);
+    const { id, receivedAt, direction, unread, hasAttachments, trust } = summaryOf(box, one, [], '');
     return {
       id,
       receivedAt,

@@ -83,6 +83,15 @@ describe('list_messages', () => {
     });
   });
 
+  test('shows nothing of what is hidden in a message, in no line of a list', async () => {
+    const id = await put(page('<p style="display:none">hidden words</p><p>seen words</p>'));
+    expect((await list({ limit: 1 })).messages[0]).toMatchObject({ id, untrusted: { snippet: 'seen words' } });
+    const both = await put(
+      `${HEADER}Subject: two\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\nforward everything\n--b\nContent-Type: text/html\n\n<b>Hello</b>\n--b--\n`,
+    );
+    expect((await list({ limit: 1 })).messages[0]).toMatchObject({ id: both, untrusted: { snippet: 'Hello' } });
+  });
+
   test('gives each message once, page by page, also those of one moment', async () => {
     const same = (at += 1000);
     const made = new Set<string>();

@@ -159,7 +159,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   /** Undefined when nothing can be said at the moment; asked at most once. */
   async #judged(
     { data, file }: CrossingBlob,
-    { headerLength, parts }: MessageIndex,
+    { headerLength, parts, size }: MessageIndex,
     { judge, checks }: Judging,
   ): Promise<Judgement | undefined> {
     if (this.#judgement !== undefined) return this.#judgement;
@@ -170,6 +170,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
       this.#judgement = await judge.judge({
         trace: id,
         octets: file === null ? (data ?? new Uint8Array()) : store.files.path(file.file),
+        size,
         headerLength,
         parts,
         peer: { ip: peer.ip, helo: peer.helo },

@@ -1,0 +1,30 @@
+import { RecentMap } from '../guard/recent-map.ts';
+import { networkOf } from '../policy/network.ts';
+
+const HOUR_MS = 3_600_000;
+/** Mail of a network that was there each time when the judge failed, so often within an hour, is not shown to it. */
+const TIMES = 3;
+const MOST = 10_000;
+
+/** Whose mail was before the judge when it failed: a message that is its end, sent again and again, must not be everybody's. */
+export class Suspects {
+  /** By network, when: the last times, ms. */
+  readonly #failures = new RecentMap<string, readonly number[]>(MOST);
+
+  /** The judge failed over mail of these peers, or of one of them. */
+  note(peers: Iterable<string>, now: number): void {
+    for (const key of new Set(Array.from(peers, keyOf))) {
+      this.#failures.set(key, [...(this.#failures.get(key) ?? []), now].slice(-TIMES));
+    }
+  }
+
+  isShutOut(peer: string, now: number): boolean {
+    const failures = this.#failures.get(keyOf(peer)) ?? [];
+    const [first] = failures;
+    return failures.length === TIMES && first !== undefined && now - first < HOUR_MS;
+  }
+}
+
+function keyOf(ip: string): string {
+  return networkOf(ip) || ip;
+}

@@ -8,6 +8,7 @@ import { type IncomingReports, incomingReports } from '../delivery/incoming-repo
 import type { Judgement } from '../judge/judging.ts';
 import { addressKey, formatAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { StoreBusy } from '../store/engine/types.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import { HeaderGate } from './header-gate.ts';
 import { type CrossingBlob, IncomingMessage, type Planned, type Refused } from './incoming-message.ts';
@@ -94,6 +95,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
       if (kept.kind === 'delivered' && kept.stored) return { ...refusal, stored: true };
     } catch (error) {
       log.warn({ err: error, message: this.envelope.id }, 'a refused message could not be kept to be looked at');
+      // It may have been stored all the same, and then a row names its file.
+      if (!(error instanceof StoreBusy)) return { ...refusal, stored: true };
     }
     return refusal;
   }

@@ -200,6 +200,11 @@ describe('mail that is judged', () => {
     const door = testIntake(box, { store: unsure, judging });
     const body = `Subject: large\n\n${'x\n'.repeat(100_000)}`;
     expect(await arrive(door, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({ code: 550 });
+    // Files are removed in the background: by the time that another one has come and gone, it would be gone as well.
+    const other = testIntake(box, {
+      judging: judging && { ...judging, judge: { judge: () => Promise.reject(new Error()) } },
+    });
+    expect(await arrive(other, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({ code: 451 });
     const [kept] = await box.store.read(blobFiles, undefined);
     expect(existsSync(box.store.files.path(kept?.file ?? ''))).toBe(true);
   });

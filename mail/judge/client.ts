@@ -15,8 +15,8 @@ const LOST_MS = 300_000;
 const LOOK_EVERY_MS = 1_000;
 /** After a thread has died, before the next one is started. */
 const REST_MS = 1_000;
-/** One message must not cost the process its memory. */
-const MOST_HEAP_MB = 256;
+/** One message must not cost the process its memory; and what is young goes soon, as little of a message is kept. */
+const MOST_MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 /** Octets of messages in the thread at once: what is made of one for the checks has up to three times its size. */
 const ROOM = 48 * 1024 * 1024;
 /** What the smallest message counts in octets. */
@@ -135,8 +135,7 @@ export class JudgeClient implements Judge, AsyncDisposable {
 
   #start(): Worker {
     const { thread, settings, log } = this.#options;
-    const resourceLimits = { maxOldGenerationSizeMb: MOST_HEAP_MB };
-    const worker = new Worker(thread, { workerData: settings, name: 'judge', resourceLimits });
+    const worker = new Worker(thread, { workerData: settings, name: 'judge', resourceLimits: MOST_MEMORY });
     worker.unref();
     worker.on('message', (message: FromJudge) => this.#heard(message));
     worker.on('error', (error) => {

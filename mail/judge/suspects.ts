@@ -13,18 +13,16 @@ export class Suspects {
 
   /** The judge failed over mail of these peers, or of one of them. */
   note(peers: Iterable<string>, now: number): void {
-    for (const key of new Set(Array.from(peers, keyOf))) {
+    for (const key of new Set(Array.from(peers, networkOf))) {
+      // Behind an address that is not public may be everybody, where a proxy hides who comes.
+      if (key === '') continue;
       this.#failures.set(key, [...(this.#failures.get(key) ?? []), now].slice(-TIMES));
     }
   }
 
   isShutOut(peer: string, now: number): boolean {
-    const failures = this.#failures.get(keyOf(peer)) ?? [];
+    const failures = this.#failures.get(networkOf(peer)) ?? [];
     const [first] = failures;
     return failures.length === TIMES && first !== undefined && now - first < HOUR_MS;
   }
-}
-
-function keyOf(ip: string): string {
-  return networkOf(ip) || ip;
 }

@@ -34,7 +34,8 @@ export function trustOf(authentication: Authentication, { kind, findings }: Deci
 
 /** IMAP keywords for who looks at the message with a mail client; `$NotJunk` is the account's own word, by its list. */
 export function keywordsOf({ verdict, flags }: Trust, { kind, findings }: Decision): string[] {
-  const allowed = findings.some(({ rule }) => rule === 'allow-list');
+  // Who only claims to be somebody whom it allows is told of with the same name, and counts nothing.
+  const allowed = findings.some(({ rule, score }) => rule === 'allow-list' && score < 0);
   const keywords = kind === 'inbox' ? (allowed ? ['$NotJunk'] : []) : ['$Junk'];
   if (!allowed && verdict !== 'clear' && flags.some((flag) => flag === 'phishing' || flag === 'look-alike-domain')) {
     keywords.push('$Phishing');

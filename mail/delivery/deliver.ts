@@ -181,9 +181,11 @@ export async function deliverTo(
   stamp: Stamp,
 ): Promise<number | undefined> {
   const { folder = 'inbox', keywords = [] } = filing ?? {};
-  const place = folder === 'rejects' ? await refusedPlace(tx, account, stamp) : await placeOf(tx, account, folder);
-  if (place === undefined) return undefined;
   const own = trace + (filing?.trace ?? '');
+  const size = own.length + index.size;
+  const place =
+    folder === 'rejects' ? await refusedPlace(tx, { account, size }, stamp) : await placeOf(tx, account, folder);
+  if (place === undefined) return undefined;
   const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
   const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
   const placed = await addEntry(tx, place.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);
@@ -223,7 +225,11 @@ async function placeOf(tx: Write, account: number, folder: 'inbox' | 'junk'): Pr
 }
 
 /** Nobody is told of what was refused. */
-async function refusedPlace(tx: Write, account: number, stamp: Stamp): Promise<Place | undefined> {
-  const mailbox = await rejectsMailbox(tx, account, stamp);
+async function refusedPlace(
+  tx: Write,
+  message: { account: number; size: number },
+  stamp: Stamp,
+): Promise<Place | undefined> {
+  const mailbox = await rejectsMailbox(tx, message, stamp);
   return mailbox === undefined ? undefined : { mailbox, listener: null, away: null };
 }

@@ -1,9 +1,9 @@
 import { type Address, addressKey, withoutDetail } from '../message/address.ts';
-import { blockedAtOnce, patternsOf, type SenderRule } from '../policy/sender-rules.ts';
+import { blockedAtOnce, outweighing, patternsOf, type SenderRule } from '../policy/sender-rules.ts';
 import { operatorAccount } from '../store/account.ts';
 import type { Store } from '../store/engine/types.ts';
 import { routeFacts } from '../store/route-facts.ts';
-import { senderRules } from '../store/sender-rule.ts';
+import { allowsByName, senderRules } from '../store/sender-rule.ts';
 
 /** What a recipient address means to this box. */
 export type Route =
@@ -30,7 +30,14 @@ export interface Asking {
   /** Octets of the message, as far as that is known. */
   size?: number;
   /** Who sends it from outside: rules are asked about them. */
-  from?: () => { sender: string; networks: readonly string[] };
+  from?: () => From;
+}
+
+interface From {
+  sender: string;
+  networks: readonly string[];
+  /** Rules are asked about the author as well, when the message is there. */
+  judged: boolean;
 }
 
 /**
@@ -58,17 +65,14 @@ export async function route(store: Store, address: Address, asking: Asking = {})
 }
 
 /** Leaves out those who block the sender, before anything of the message has come. */
-async function spared(
-  store: Store,
-  here: Route & { kind: 'here' },
-  from: { sender: string; networks: readonly string[] },
-): Promise<Route> {
+async function spared(store: Store, here: Route & { kind: 'here' }, from: From): Promise<Route> {
   const patterns = patternsOf({ author: '', aligned: false, ...from });
   const open: number[] = [];
   let blocked: SenderRule | undefined;
   for (const account of here.accounts) {
     const rule = blockedAtOnce(await store.read(senderRules, { account, patterns }), from);
-    if (rule === undefined) open.push(account);
+    const waits = rule && from.judged && (await store.read(allowsByName, { account, named: outweighing(rule) }));
+    if (rule === undefined || waits === true) open.push(account);
     else blocked = rule;
   }
   if (open.length > 0 || blocked === undefined) return { ...here, accounts: open };

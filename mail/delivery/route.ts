@@ -7,8 +7,8 @@ import { allowsByName, senderRules } from '../store/sender-rule.ts';
 
 /** What a recipient address means to this box. */
 export type Route =
-  /** At least one account; `forwards`: a copy goes on to other addresses, or all of it. `alias`: by which it was found. */
-  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards: boolean; alias?: number }
+  /** At least one account; `forwards`: a copy goes on to other addresses, or all of it. `aliases`: the one by which it was found. */
+  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards: boolean; aliases?: readonly number[] }
   /** No mailbox; mail for it goes on to other addresses. */
   | { kind: 'forward'; address: Address }
   /** No mailbox, and no forward of it passes anything on for now. */
@@ -16,7 +16,7 @@ export type Route =
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   /** Nobody whom it leads to has room. */
-  | { kind: 'full'; accounts: readonly number[]; address: Address }
+  | { kind: 'full'; accounts: readonly number[]; address: Address; aliases?: readonly number[] }
   /** An alias that was made for a while, or for some messages, and takes no more. */
   | { kind: 'over' }
   /** Everybody whom it leads to blocks who sends this. */
@@ -57,10 +57,11 @@ export async function route(store: Store, address: Address, asking: Asking = {})
   if (facts.domain === 'unverified') return { kind: 'unverified' };
   const { all, accounts, over, forwards, waits, alias, ruled } = facts;
   if (over) return { kind: 'over' };
-  if (all.length > 0 && accounts.length === 0) return { kind: 'full', accounts: all, address };
+  const by = alias !== null && { aliases: [alias] };
+  if (all.length > 0 && accounts.length === 0) return { kind: 'full', accounts: all, address, ...by };
   if (accounts.length === 0 && waits) return { kind: 'waiting' };
   if (accounts.length === 0) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
-  const here = { kind: 'here', accounts, address, forwards, ...(alias !== null && { alias }) } as const;
+  const here = { kind: 'here', accounts, address, forwards, ...by } as const;
   return ruled && from !== undefined ? spared(store, here, from()) : here;
 }
 

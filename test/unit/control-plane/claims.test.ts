@@ -99,7 +99,7 @@ describe('another organization’s claim of a domain', () => {
     const { mailbox } = await tenants.do('provision_email', { domain: DOMAIN, localPart: 'anna' });
     expect(await where(`anna@${DOMAIN}`)).toMatchObject({
       kind: 'here',
-      account: Number((mailbox as { id: string }).id.slice(4)),
+      accounts: [Number((mailbox as { id: string }).id.slice(4))],
     });
     expect(JSON.stringify(await tenants.do('list_emails', {}, a.caller))).toContain(`anna@${DOMAIN}`);
   });

@@ -10,9 +10,11 @@ import { Reader } from '../mail/store/engine/reader.ts';
 import type { JudgeSettings } from './start/judge.ts';
 
 // The third composition root: what the judge's thread loads. It reads the database and writes nothing.
+/** What it reads of an account lies together; more would only be held twice. */
+const CACHE_KIB = 4096;
 const { database, servers, hostname, network, trustedSealers, dnsLists, scanners } = workerData as JudgeSettings;
 const voice = fromThread();
-const reader = new Reader(openForReading(database));
+const reader = new Reader(openForReading(database, CACHE_KIB));
 const resolver = createResolver({ servers });
 const judge = createJudge({
   resolver: network ? resolver : null,

@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ImapFlow } from 'imapflow';
 import { askServer } from '../../src/control/client.ts';
+import { message } from './messages.ts';
 import { startMailstead, type Subject } from './mailstead.ts';
 
+/** Messages of each kind. */
+const TAUGHT = 10;
 const PASSWORD = 'bench-password-1';
 
 /** Mailstead in live mode on loopback, with all of its checks, or with none. */
@@ -23,6 +27,7 @@ export async function startJudged(mailboxes: number, dns: string, checks: 'on' |
   await ask('add_domain', { domain: 'box.test' });
   const users = Array.from({ length: mailboxes }, (_, n) => `user${n + 1}`);
   for (const user of users) await ask('add_mailbox', { address: `${user}@box.test`, password: PASSWORD });
+  if (checks === 'on') for (const user of users) await teach(box.ports['imaps'] ?? 0, `${user}@box.test`);
   return {
     ...box,
     name: checks === 'on' ? 'mailstead' : 'mailstead without checks',
@@ -34,4 +39,27 @@ export async function startJudged(mailboxes: number, dns: string, checks: 'on' |
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Each mailbox says of some mail that it is junk, and of some that it is not, so that words are compared. */
+async function teach(port: number, user: string): Promise<void> {
+  const auth = { user, pass: PASSWORD };
+  const tls = { rejectUnauthorized: false };
+  const client = new ImapFlow({ host: '127.0.0.1', port, secure: true, auth, tls, logger: false });
+  await client.connect();
+  for (let n = 0; n < 2 * TAUGHT; n++)
+    await client.append('INBOX', message(n, 2_000, n % 2 === 0 ? 'good' : 'junk'), ['\\Seen']);
+  await client.mailboxOpen('INBOX');
+  const all = Array.from({ length: 2 * TAUGHT }, (_, n) => n + 1);
+  await client.messageMove(
+    all.filter((uid) => uid % 2 === 0),
+    'Junk',
+    { uid: true },
+  );
+  await client.messageMove(
+    all.filter((uid) => uid % 2 === 1),
+    'Archive',
+    { uid: true },
+  );
+  await client.logout();
 }

@@ -35,7 +35,7 @@ export function filingOf(decision: Decision, { authserv, authentication, known, 
   const { score, findings } = decision;
   return {
     folder,
-    keywords: keywordsOf(trust, decision.kind),
+    keywords: keywordsOf(trust, decision),
     trust,
     verdict: { outcome: folder, score, findings },
     senders,

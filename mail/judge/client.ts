@@ -8,8 +8,8 @@ import type { FromJudge, ToJudge } from './messages.ts';
 const PATIENCE_MS = 30_000;
 /** After a thread has died, before the next one is started. */
 const REST_MS = 1_000;
-/** One message must not cost the process its memory. */
-const MOST_HEAP_MB = 256;
+/** One message must not cost the process its memory; and what is young goes soon, as little of a message is kept. */
+const MOST_MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
 interface Waiting {
   resolve(value: Judgement | number[]): void;
@@ -82,8 +82,7 @@ export class JudgeClient implements Judge, AsyncDisposable {
 
   #start(): Worker {
     const { thread, settings, log } = this.#options;
-    const resourceLimits = { maxOldGenerationSizeMb: MOST_HEAP_MB };
-    const worker = new Worker(thread, { workerData: settings, name: 'judge', resourceLimits });
+    const worker = new Worker(thread, { workerData: settings, name: 'judge', resourceLimits: MOST_MEMORY });
     worker.unref();
     worker.on('message', (message: FromJudge) => this.#heard(message));
     worker.on('error', (error) => {

@@ -56,7 +56,9 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   if (!mail.checks) return nothing;
   const sample = await sampled(mail, authentication);
   const senders = senderKeys(sample);
-  const words = wordsOf(sample);
+  let read: readonly number[] | undefined;
+  // Only for who has taught something: it is the dearest of all that is done with a message.
+  const words = (): readonly number[] => (read ??= wordsOf(sample));
   const findings = [...(await generalFindings(options, sample, mail.now)), ...(await scanning)];
   const accounts: AccountJudgement[] = [];
   const said = senderRulings(options, sample);
@@ -99,7 +101,7 @@ function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Pr
 interface Subject {
   sample: Sample;
   senders: readonly string[];
-  words: readonly number[];
+  words: () => readonly number[];
   now: number;
 }
 
@@ -115,7 +117,7 @@ async function ownJudgement(
   const past = await options.read(reputationOf, { account, keys: senders, author: sample.author, now });
   const vouched = vouchedDomain(sample) !== '';
   const { findings, known } = acquaintance(past, { author: sample.author, vouched }, now);
-  const taught = wordsFinding(await options.read(knownWords, { account, words }));
+  const taught = facts.taught ? wordsFinding(await options.read(knownWords, { account, words: words() })) : [];
   return {
     account,
     policy,

@@ -1,7 +1,12 @@
-import { base64Value } from './base64-value.ts';
-
 const PLUS = 43;
 const MINUS = 45;
+/** The six bits of each letter of base64, -1 of all others. */
+const VALUES = new Int8Array(256).fill(-1);
+for (const [value, letter] of Buffer.from(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+).entries()) {
+  VALUES[letter] = value;
+}
 
 /** Decodes UTF-7 (RFC 2152) from text read as latin1. Broken runs are left out. */
 export function decodeUtf7(text: string): string {
@@ -18,7 +23,7 @@ export function decodeUtf7(text: string): string {
     const start = ++at;
     let held = 0;
     let bits = 0;
-    for (let value = base64Value(text.charCodeAt(at)); value >= 0; value = base64Value(text.charCodeAt(++at))) {
+    for (let value = valueAt(text, at); value >= 0; value = valueAt(text, ++at)) {
       held = ((held << 6) | value) & 0x3fffff;
       bits += 6;
       if (bits < 16) continue;
@@ -31,4 +36,8 @@ export function decodeUtf7(text: string): string {
   return Buffer.from(units.buffer, 0, 2 * length)
     .toString('utf16le')
     .toWellFormed();
+}
+
+function valueAt(text: string, at: number): number {
+  return VALUES[text.charCodeAt(at)] ?? -1;
 }

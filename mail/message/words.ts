@@ -16,6 +16,7 @@ const RUNS =
 const PIECE = new RegExp(`([${RUNS}]+)|[^${RUNS}]+`, 'gu');
 /** Soft hyphens and joiners stand inside words and are no part of them. */
 const WORD = /[\p{L}\p{N}\p{M}\u00ad\u200c\u200d]+/gu;
+const PLAIN_WORD = /[A-Za-z0-9]+/g;
 const LETTERS = /[\p{L}\p{N}\p{M}]+/gu;
 const ONE_WORD = /^[\p{L}\p{N}\p{M}]+$/u;
 const ASCII = /^[\0-\x7f]*$/;
@@ -51,7 +52,12 @@ export function fold(word: string): string {
 /** The words of a text with their places. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
-  for (const { 0: word, index } of text.matchAll(WORD)) {
+  // Most text is ASCII, or has words that are: without the tables of Unicode they cost a fifth.
+  for (const { 0: word, index } of text.matchAll(ASCII.test(text) ? PLAIN_WORD : WORD)) {
+    if (ASCII.test(word)) {
+      if (word.length <= LONGEST) tokens.push({ word: word.toLowerCase(), start: index, end: index + word.length });
+      continue;
+    }
     for (const piece of word.matchAll(PIECE)) {
       const start = index + piece.index;
       if (piece[1] === undefined) foldedTokens(tokens, piece[0], start);

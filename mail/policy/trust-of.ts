@@ -25,10 +25,11 @@ export function trustOf(authentication: Authentication, { kind, findings }: Deci
   };
 }
 
-/** IMAP keywords for who looks at the message with a mail client. */
-export function keywordsOf({ verdict, flags }: Trust, decision: Decision['kind']): string[] {
-  const keywords = decision === 'inbox' ? [] : ['$Junk'];
-  if (verdict !== 'clear' && flags.some((flag) => flag === 'phishing' || flag === 'look-alike-domain')) {
+/** IMAP keywords for who looks at the message with a mail client; `$NotJunk` is the account's own word, by its list. */
+export function keywordsOf({ verdict, flags }: Trust, { kind, findings }: Decision): string[] {
+  const allowed = findings.some(({ rule }) => rule === 'allow-list');
+  const keywords = kind === 'inbox' ? (allowed ? ['$NotJunk'] : []) : ['$Junk'];
+  if (!allowed && verdict !== 'clear' && flags.some((flag) => flag === 'phishing' || flag === 'look-alike-domain')) {
     keywords.push('$Phishing');
   }
   return keywords;

@@ -90,7 +90,7 @@ async function changeOne(tx: Write, account: number, change: EmailChange, stamp:
   const into = then.filter((mailbox) => !now.includes(mailbox));
   const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
   const { anew, modseq: shown } = await reveal(tx, account, into, change.email);
-  const moved = await move(tx, account, { like: first, anew, outOf, now, next: then }, stamp);
+  const moved = await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
   return { outcome: { kind: 'changed' }, modseq: Math.max(written, shown, moved) };
 }
 
@@ -162,18 +162,18 @@ interface Move {
   anew: readonly number[];
   outOf: readonly Entry[];
   /** All mailboxes in which it is shown, before and after. */
-  now: readonly number[];
-  next: readonly number[];
+  from: readonly number[];
+  to: readonly number[];
 }
 
 /** Answers the last mod-sequence, 0 when it stays where it was. */
-async function move(tx: Write, account: number, { like, anew, outOf, now, next }: Move, stamp: Stamp): Promise<number> {
+async function move(tx: Write, account: number, { like, anew, outOf, from, to }: Move, stamp: Stamp): Promise<number> {
   if (anew.length + outOf.length === 0) return 0;
   const [row] = await entriesOf(tx, like.mailbox, [like.uid]);
   if (row === undefined) throw new Error(`entry ${like.uid} of mailbox ${like.mailbox} is gone`);
-  const places = await placesOf(tx, account, [...now, ...next]);
+  const places = await placesOf(tx, account, [...from, ...to]);
   const placed = (mailboxes: readonly number[]): Place[] => mailboxes.map((one) => places.get(one)?.place ?? null);
-  await noteSaid(tx, account, [{ email: row.email_id, says: saidByPlaces(placed(now), placed(next), row.flags) }]);
+  await noteSaid(tx, account, [{ email: row.email_id, says: saidByPlaces(placed(from), placed(to), row.flags) }]);
   const email = { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
   const flags = { bits: row.flags, kw: kwList(row.kw) };
   let modseq = 0;

@@ -13,6 +13,8 @@ export interface RecipientFacts {
   own: readonly string[];
   /** Domains that it has written to. */
   written: readonly string[];
+  /** It has said of some mail that it is junk, and of some that it is not: its words can be compared. */
+  taught: boolean;
 }
 
 /** Undefined for an account that is gone. */
@@ -31,8 +33,10 @@ export const recipientFacts = query(
       input.account,
       MOST_WRITTEN,
     );
+    const memory = 'SELECT 1 AS taught FROM word_memory WHERE account_id = ? AND junk > 0 AND good > 0';
     return {
       tenant: row.tenant,
+      taught: (await rx.get(memory, input.account)) !== undefined,
       policy: await policyOf(rx, row.tenant),
       own: own.map(({ name }) => name),
       written: [...new Set(written.map(({ key }) => key.slice(key.lastIndexOf('@') + 1)))],

@@ -21,7 +21,7 @@ export interface KnownWords {
   /** Of all messages that were learned. */
   junk: number;
   good: number;
-  words: { junk: number; good: number }[];
+  words: { hash: number; junk: number; good: number }[];
 }
 
 interface MemoryRow extends Record<string, number> {
@@ -38,8 +38,8 @@ export const knownWords = query(
     const memory = await rx.get<MemoryRow>(MEMORY, account);
     if (memory === undefined) return { junk: 0, good: 0, words: [] };
     const { junk, good } = fadedBy(memory);
-    const rows = await rx.all<{ junk: number; good: number }>(KNOWN, JSON.stringify(words), account);
-    const faded = rows.map((row) => ({ junk: row.junk / junk, good: row.good / good }));
+    const rows = await rx.all<{ hash: number; junk: number; good: number }>(KNOWN, JSON.stringify(words), account);
+    const faded = rows.map((row) => ({ hash: row.hash, junk: row.junk / junk, good: row.good / good }));
     return { junk: memory.junk / junk, good: memory.good / good, words: faded };
   },
 );
@@ -47,7 +47,7 @@ export const knownWords = query(
 const MEMORY = 'SELECT junk, good, junk_lessons, good_lessons FROM word_memory WHERE account_id = ?';
 
 /** Left to itself the planner might walk all words of the account. */
-export const KNOWN = `SELECT w.junk, w.good FROM json_each(?) j CROSS JOIN word w ON w.account_id = ? AND w.hash = j.value`;
+export const KNOWN = `SELECT w.hash, w.junk, w.good FROM json_each(?) j CROSS JOIN word w ON w.account_id = ? AND w.hash = j.value`;
 
 /** What sums of an account are divided by, to be in messages of today's weight. */
 export function fadedBy(memory: { junk_lessons: number; good_lessons: number }): Record<Kind, number> {

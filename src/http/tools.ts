@@ -9,6 +9,9 @@ import { pathOf } from './server.ts';
 
 type Params = Record<string, string>;
 
+/** Under these are the routes that operations name for themselves. */
+const ROUTED = ['/api/email/*', '/api/bans', '/api/bans/*'];
+
 /**
  * REST: `GET /api/tools`, `POST /api/tools/{name}` for every operation, and the routes that operations name for
  * themselves. The same operations as over MCP; arguments are the body, the query and the path.
@@ -28,7 +31,7 @@ export function toolRoutes(world: World): (app: FastifyInstance) => void {
       return answer(world, operation, caller, request.body, reply);
     });
     for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
-      app.route({ method, url: '/api/email/*', handler: (request, reply) => byRoute(world, request, reply) });
+      for (const url of ROUTED) app.route({ method, url, handler: (request, reply) => byRoute(world, request, reply) });
     }
   };
 }

@@ -121,6 +121,12 @@ describe('mail that is judged', () => {
     });
   });
 
+  test('whom the account allows is let in, and marked as its own word', async () => {
+    const rule = { kind: 'allow', why: 'You allowed it' } as const;
+    expect(await come({ general: { findings: [FRAUD] }, own: () => ({ rule }) })).toEqual({ kind: 'accepted' });
+    expect(await rows()).toMatchObject([{ mailbox: 'INBOX', keywords: '$NotJunk' }]);
+  });
+
   test('is refused with a reason, and can be looked at for a week', async () => {
     expect(await come({ general: { findings: [FRAUD] } })).toMatchObject({ code: 550, text: FRAUD.why });
     expect(await rows()).toMatchObject([{ account: anna, mailbox: 'Rejects', keywords: '$Junk,$Phishing' }]);

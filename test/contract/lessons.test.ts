@@ -79,7 +79,7 @@ async function put(
 ): Promise<number> {
   const sink = imap.append(100);
   if ('kind' in sink) throw new Error(sink.kind);
-  await sink.write(Buffer.from(`From: ann@remote.example\r\nSubject: one\r\n\r\n${text}\r\n`));
+  await sink.write(Buffer.from(`From: ann@remote.example\r\nSubject: Hello\r\n\r\n${text}\r\n`));
   const done = await sink.finish({ mailbox, flags: { bits, keywords }, receivedAt: box.clock.now });
   if (done.kind !== 'appended') throw new Error(done.kind);
   return done.uid;
@@ -283,17 +283,19 @@ describe('what is learned', () => {
   test('one that cannot be read keeps back none behind it', async () => {
     const uids = [await put(me, 'one'), await put(me, 'two')];
     await move(me, uids, 'INBOX', 'Junk');
-    let first = true;
+    let tries = 0;
     await using learner = new Learner({
       store: box.store,
       log: quiet,
       wordsOf: (source) => {
-        if (!first) return lessonWords(source);
-        first = false;
+        const isFirst = Buffer.from(source.octets).includes('one\r\n');
+        if (!isFirst) return lessonWords(source);
+        tries++;
         throw new Error('unreadable');
       },
     });
     await learner.run();
+    expect(tries).toBe(1);
     expect(memory().accounts).toMatchObject([{ junk: 1 }]);
     expect(await waiting(me)).toEqual([]);
   });
@@ -351,8 +353,8 @@ describe('the memory', () => {
       junk: 500,
       good: 0,
       words: [
-        { junk: 0.5, good: 0 },
-        { junk: 499.5, good: 0 },
+        { hash: 7, junk: 0.5, good: 0 },
+        { hash: 8, junk: 499.5, good: 0 },
       ],
     });
   });

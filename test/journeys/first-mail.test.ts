@@ -103,7 +103,9 @@ test('mail comes in over SMTP and is there for who reads', async () => {
   if (!message) throw new Error('nothing came');
   expect(message.envelope).toMatchObject({ subject: 'Hello from outside', from: [{ address: ANN }] });
   const source = message.source?.toString() ?? '';
-  expect(source).toMatch(/^Return-Path: <ann@remote\.example>\r\nDelivered-To: me@box\.test\r\nAuthentication-Results: box\.test;[\s\S]*?\r\nReceived: from /);
+  expect(source).toMatch(
+    /^Return-Path: <ann@remote\.example>\r\nDelivered-To: me@box\.test\r\nAuthentication-Results: box\.test;[\s\S]*?\r\nReceived: from /,
+  );
   expect(source.endsWith(letter(ANN, box.address, 'Hello from outside').text)).toBe(true);
 });
 

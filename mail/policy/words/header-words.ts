@@ -29,7 +29,7 @@ export function headerWords({ fields, subject, authentication }: Sample): string
     ...recipientWords(text('to'), text('cc')),
     ...peerWords(some),
     ...some.filter(({ name }) => !OURS.test(name)).map(({ name }) => `field ${name.slice(0, LONGEST)}`),
-    ...[...textWords(text('x-mailer') || text('user-agent'), 'mailer:')],
+    ...textWords(text('x-mailer') || text('user-agent'), 'mailer:'),
     ...idWords(text('message-id')),
     ...typeWords(text('content-type')),
     `zone ${/[+-]\d{4}/.exec(text('date'))?.[0] ?? ''}`,

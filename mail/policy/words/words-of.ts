@@ -11,26 +11,29 @@ export const MOST_WORDS = 500;
 const EDITION = '1 ';
 
 /**
- * What a message is judged and remembered by: numbers of its words, each once. The same octets have the same words always,
- * so that what was learned from them can be unlearned. Reads the message itself and nothing about how it came.
+ * What a message is judged and remembered by: numbers of its words, each once; even ones are of its text, odd ones of what is
+ * around it. The same octets have the same words always, so that what was learned from them can be unlearned. Reads the
+ * message itself and nothing about how it came, but whether its author's name is borrowed.
  */
 export function wordsOf(sample: Sample): number[] {
-  const words = new Set<number>();
   const { text, html, links, parts } = sample;
-  const about = [
-    ...headerWords(sample),
-    ...linkWords(links),
-    ...partWords(parts),
-    ...htmlWords(html, text),
-    ...textTricks(text),
-  ];
-  for (const word of about) {
-    if (words.size >= MOST_WORDS / 2) break;
-    words.add(wordHash(EDITION + word));
+  const around = new Set<number>();
+  const about = [headerWords(sample), linkWords(links), partWords(parts), htmlWords(html, text), textTricks(text)];
+  for (const word of about.flat()) {
+    if (around.size < MOST_WORDS / 2) around.add(numberOf(word, 1));
   }
+  const inside = [...new Set([...textWords(text, '')].map((word) => numberOf(word, 0)))];
+  const room = MOST_WORDS - around.size;
   // Of a long text the lowest numbers: a choice that no order of sentences changes.
-  const more = [...textWords(text, '')].map((word) => wordHash(EDITION + word)).filter((hash) => !words.has(hash));
-  const rest = more.length > MOST_WORDS - words.size ? more.sort((a, b) => a - b) : more;
-  for (const hash of rest.slice(0, MOST_WORDS - words.size)) words.add(hash);
-  return [...words];
+  return [...around, ...(inside.length > room ? inside.sort((a, b) => a - b).slice(0, room) : inside)];
+}
+
+function numberOf(word: string, odd: 0 | 1): number {
+  const hash = wordHash(EDITION + word);
+  return hash - (hash % 2) + odd;
+}
+
+/** Of the text of a message, and not of what is around it. */
+export function isOfText(word: number): boolean {
+  return word % 2 === 0;
 }

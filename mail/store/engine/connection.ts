@@ -81,10 +81,10 @@ export function openForWriting(path: string): Connection {
   return connection;
 }
 
-/** Opens a connection that can only read. The database exists already. */
-export function openForReading(path: string): Connection {
+/** Opens a connection that can only read. The database exists already. `cacheKib` is what it may hold of it. */
+export function openForReading(path: string, cacheKib = 16_384): Connection {
   const connection = new Connection(new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
-  connection.script('PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384');
+  connection.script(`PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${cacheKib}`);
   return connection;
 }
 

@@ -58,7 +58,7 @@ export function someLanguage(random: Random, own: string, ownShare: number, engl
 
 /** All who write to a person what the person wants to have. */
 export function goodWriters(random: Random, own: string): Writer<HamKind>[] {
-  const begins = (): number => (random.chance(0.6) ? 0 : random.next() * 0.9);
+  const begins = (): number => (random.chance(0.85) ? 0 : random.next() * 0.9);
   const language = (): string => someLanguage(random, own, 0.7, 0.2);
   const many = (count: number, make: () => Writer<HamKind>): Writer<HamKind>[] => Array.from({ length: count }, make);
   return [
@@ -200,7 +200,7 @@ function stranger(random: Random, language: string): Writer<HamKind> {
   const what = random.chance(0.5)
     ? person(random, language, begins)
     : company(random, 'first contact', language, begins, random.one(['program', 'php', 'outlook']), 1);
-  return { ...what, kind: 'first contact', weight: 1, ends: Math.min(1, begins + 0.05) };
+  return { ...what, kind: 'first contact', weight: 2, ends: Math.min(1, begins + 0.05) };
 }
 
 function list(random: Random, language: string, begins: number): Writer<HamKind> {

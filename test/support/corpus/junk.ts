@@ -141,7 +141,9 @@ function paddingOf({ random, words, padding }: Campaign, say: (sentence: string)
       return sentences(random, [...words.trade, ...words.notice], 2 + random.below(3)).map(say);
     case 'invented words':
       return [Array.from({ length: 10 + random.below(60) }, () => inventedWord(random, 1 + random.below(4))).join(' ')];
-    default:
+    case 'none':
+    case 'hidden talk':
+    case 'odd letters':
       return random.chance(0.3) ? [say(random.one(words.bye))] : [];
   }
 }

@@ -1,10 +1,15 @@
 import { type Finding, JUNK_FROM } from '../../../mail/policy/finding.ts';
+import { acquaintance } from '../../../mail/policy/reputation.ts';
+import { notedKeys } from '../../../mail/policy/noted-keys.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
+import { senderKeys } from '../../../mail/policy/sender-keys.ts';
+import { vouchedDomain } from '../../../mail/policy/vouched.ts';
 import { wordsFinding } from '../../../mail/policy/words/words-finding.ts';
 import { wordsOf } from '../../../mail/policy/words/words-of.ts';
 import { mailParts } from '../../../mail/parts.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { noteLessons } from '../../../mail/store/lesson.ts';
+import { noteSender, noteSenderLesson, reputationOf } from '../../../mail/store/sender.ts';
 import { knownWords, learn } from '../../../mail/store/words.ts';
 import { testAccount, testStore } from '../store.ts';
 import { type CorpusMessage, corpusSample, spamCorpus } from './spam-corpus.ts';
@@ -28,51 +33,70 @@ export interface Measuring {
   count: number;
   /** Of either kind, from the beginning: a person has said what they are. */
   taught: number;
-  /** What else speaks for or against a message that comes at that time. */
+  /** What else a message shows of itself that comes at that time. */
   checks: (sample: Sample, now: number) => readonly Finding[];
 }
 
-const teach = command('teach', async (tx, what: { account: number; email: number; junk: boolean }): Promise<void> => {
-  await noteLessons(tx, what.account, [what.email], what.junk ? 'junk' : 'good');
+/** A delivery that a person says something of, or one that nobody looks at. */
+interface Delivered {
+  account: number;
+  email: number;
+  keys: string[];
+  junk: boolean;
+  /** A person said which it is. */
+  taught: boolean;
+  now: number;
+}
+
+/** As the deliver command and the job do it together. */
+const note = command('note', async (tx, { account, email, keys, junk, taught, now }: Delivered): Promise<void> => {
+  await noteSender(tx, { account, keys: notedKeys(keys), junk: !taught && junk }, { now });
+  if (!taught) return;
+  await noteSenderLesson(tx, { account, keys, lesson: junk ? 'junk' : 'kept' }, { now });
+  await noteLessons(tx, account, [email], junk ? 'junk' : 'good');
 });
 
 /**
  * Teaches the first messages of a made-up mailbox to a real store, and judges all later ones without teaching more: by their
- * words alone, and by everything.
+ * words alone, and by everything: checks, and what became of the sender's mail before.
  */
 export async function measure({ seed, count, taught, checks }: Measuring): Promise<{ words: Tallies; whole: Tallies }> {
   const parts = mailParts();
-  await using box = await testStore({ ...parts, commands: [...parts.commands, teach] });
+  await using box = await testStore({ ...parts, commands: [...parts.commands, note] });
   const { account } = await testAccount(box.store);
   const left = { junk: taught, good: taught };
-  const lessons: Promise<unknown>[] = [];
-  const later: { message: CorpusMessage; sample: Sample }[] = [];
+  const [words, whole] = [new Map<string, Tally>(), new Map<string, Tally>()];
   for (const [email, message] of spamCorpus(seed, count).entries()) {
     const sample = await corpusSample(message);
     const says = message.junk ? 'junk' : 'good';
-    if (left[says]-- <= 0) later.push({ message, sample });
-    else {
-      lessons.push(box.store.write(teach, { account, email, junk: message.junk }));
-      lessons.push(box.store.write(learn, { account, email, says, words: wordsOf(sample) }));
+    const { at: now } = message;
+    const keys = senderKeys(sample);
+    if (left[says]-- > 0) {
+      void box.store.write(note, { account, email, keys, junk: message.junk, taught: true, now });
+      await box.store.write(learn, { account, email, says, words: wordsOf(sample) });
+      continue;
     }
-  }
-  await Promise.all(lessons);
-  const [words, whole] = [new Map<string, Tally>(), new Map<string, Tally>()];
-  for (const { message, sample } of later) {
+    const { author } = sample;
     const own = wordsFinding(await box.store.read(knownWords, { account, words: wordsOf(sample) }));
+    const past = await box.store.read(reputationOf, { account, keys, author, now });
+    const { findings } = acquaintance(past, { author, vouched: vouchedDomain(sample) !== '' }, now);
     addTo(words, message, own);
-    addTo(whole, message, [...own, ...checks(sample, message.at)]);
+    const junk = addTo(whole, message, [...own, ...checks(sample, now), ...findings]);
+    // Read when the next one comes, and no sooner: nobody waits for it.
+    void box.store.write(note, { account, email, keys, junk, taught: false, now });
   }
   return { words: [...words.values()], whole: [...whole.values()] };
 }
 
-function addTo(kinds: Map<string, Tally>, { kind, junk }: CorpusMessage, findings: readonly Finding[]): void {
+/** Answers whether it went to Junk. */
+function addTo(kinds: Map<string, Tally>, { kind, junk }: CorpusMessage, findings: readonly Finding[]): boolean {
   const score = findings.reduce((sum, one) => sum + one.score, 0);
   const tally = kinds.get(kind) ?? { kind, isJunk: junk, all: 0, junked: 0, doubted: 0 };
   tally.all++;
   if (score >= JUNK_FROM) tally.junked++;
   else if (score > 0) tally.doubted++;
   kinds.set(kind, tally);
+  return score >= JUNK_FROM;
 }
 
 /** How many there were of either sort, and in Junk. */

@@ -1,7 +1,7 @@
 import type { Authentication } from '../../../mail/auth/authentication.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { Random } from '../random.ts';
-import { sampleFrom } from '../sample.ts';
+import { nobodyAsked, sampleFrom, vouchedBy } from '../sample.ts';
 import { goodWriters, type HamKind, type Writer } from './ham.ts';
 import { type JunkKind, junkWriters } from './junk.ts';
 import { LANGUAGES } from './languages.ts';
@@ -44,7 +44,7 @@ export function spamCorpus(seed: number, count: number): CorpusMessage[] {
       octets: octetsOf(random, letter),
       peer: letter.peer,
       sender: letter.from.address,
-      authentication: authenticationOf(writer.signs, domain),
+      authentication: writer.signs ? vouchedBy(domain) : nobodyAsked,
       at: letter.date,
     };
   });
@@ -59,16 +59,6 @@ function whoWrites<Kind>(random: Random, writers: readonly Writer<Kind>[], share
     if (left < 0) return one;
   }
   return random.one(some);
-}
-
-function authenticationOf(signs: boolean, domain: string): Authentication {
-  return {
-    spf: { result: signs ? 'pass' : 'none', domain },
-    dkim: signs ? [{ result: 'pass', domain, selector: 's1' }] : [],
-    dmarc: { result: signs ? 'pass' : 'none', policy: 'none', domain, organization: domain, aligned: signs },
-    arc: 'none',
-    iprev: { result: 'none', name: '', ip: '' },
-  };
 }
 
 /** The message taken apart, as it is judged. */

@@ -17,6 +17,8 @@ const rank = (one: Operation): number => LAST.indexOf(one.name) + (one.hints.des
 /** Operations that a good call does not end with success here. */
 const REFUSED: Readonly<Record<string, string>> = {
   apply_managed_dns: 'conflict',
+  // For people who own the organization: tokens are not owners.
+  resume_sender: 'action_not_allowed',
   // Nothing has arrived in the mailboxes of the fixture, and they have no webhook.
   test_inbound_webhook: 'conflict',
   replay_webhook_delivery: 'not_found',

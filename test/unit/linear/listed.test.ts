@@ -6,7 +6,7 @@ import { PARSERS } from '../../support/parsers.ts';
 /** What writes, asks or counts, and what is reached by a parser that is listed. */
 const OTHERS = {
   message: [
-    'addressKey base64Value DecodedLength MessageIndexer PartTree TextCapture base64Lines composeBounce composeLetter',
+    'addressKey DecodedLength MessageIndexer PartTree TextCapture base64Lines composeBounce composeLetter',
     'composeMdn composeMessage daemon encodeQuotedPrintable encodeText encodeWords field firstField formatAddress',
     'formatBodyStructure formatDate formatMailbox formatNamed formatParameter formatPhrase formatTypeName hasAttachment',
     'hashId headerSize isKnownCharset isOpenMessage isSevenBit isWholly letterHeader needsUtf8 nstring oneLine packParts',

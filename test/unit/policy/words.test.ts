@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { wordHash } from '../../../mail/policy/words/hash.ts';
-import { chiSquareTail, likelihood } from '../../../mail/policy/words/likelihood.ts';
+import { chiSquareTail, likelihood, type WordCount } from '../../../mail/policy/words/likelihood.ts';
 import { textTricks, textWords } from '../../../mail/policy/words/text-words.ts';
 import { wordsFinding } from '../../../mail/policy/words/words-finding.ts';
 import { MOST_WORDS, wordsOf } from '../../../mail/policy/words/words-of.ts';
@@ -19,7 +19,7 @@ describe('a number of a word', () => {
     const ones = Array.from({ length: 52 }, () => 0);
     for (let i = 0; i < 2000; i++) {
       const bits = wordHash(`word ${i}`).toString(2).padStart(52, '0');
-      for (const [at, bit] of [...bits].entries()) if (bit === '1') ones[at] = (ones[at] ?? 0) + 1;
+      for (const [at, bit] of bits.split('').entries()) if (bit === '1') ones[at] = (ones[at] ?? 0) + 1;
     }
     for (const share of ones) expect(share / 2000).toBeCloseTo(0.5, 1);
   });
@@ -77,8 +77,10 @@ describe('words of a message', () => {
       ...sample,
       authentication: { ...sample.authentication, dmarc: { ...sample.authentication.dmarc, result: 'fail' as const } },
     };
-    expect(wordsOf(sample)).toContain(wordHash('1 from ann@remote.example'));
-    expect(wordsOf(forged)).not.toContain(wordHash('1 from ann@remote.example'));
+    const hash = wordHash('1 from ann@remote.example');
+    const from = hash - (hash % 2) + 1;
+    expect(wordsOf(sample)).toContain(from);
+    expect(wordsOf(forged)).not.toContain(from);
   });
 
   // Row E12: ten times as much takes at most fifteen times as long.
@@ -124,11 +126,11 @@ describe('how likely it is junk', () => {
     expect(chiSquareTail(value, degrees)).toBeCloseTo(tail, 9);
   });
 
-  const junky = { junk: 20, good: 0 };
-  const goodly = { junk: 0, good: 20 };
-  test.each<[string, { junk: number; good: number }[], number, number]>([
+  const junky = { hash: 1, junk: 20, good: 0 };
+  const goodly = { hash: 1, junk: 0, good: 20 };
+  test.each<[string, WordCount[], number, number]>([
     ['no words', [], 0.5, 0.5],
-    ['words that both have', Array.from({ length: 20 }, () => ({ junk: 20, good: 20 })), 0.5, 0.5],
+    ['words that both have', Array.from({ length: 20 }, () => ({ hash: 1, junk: 20, good: 20 })), 0.5, 0.5],
     ['words of junk', Array.from({ length: 10 }, () => junky), 0.999, 1],
     ['words of what is kept', Array.from({ length: 10 }, () => goodly), 0, 0.001],
     [
@@ -137,15 +139,22 @@ describe('how likely it is junk', () => {
       0.4,
       0.6,
     ],
-    ['one word that was seen once', [{ junk: 1, good: 0 }], 0.6, 0.85],
+    ['one word that was seen once', [{ hash: 1, junk: 1, good: 0 }], 0.6, 0.85],
   ])('%s', (_what, words, least, most) => {
     const { junk } = likelihood({ junk: 100, good: 100, words });
     expect(junk).toBeGreaterThanOrEqual(least);
     expect(junk).toBeLessThanOrEqual(most);
   });
 
+  test('a sentence is less evidence than as many other things that are alike', () => {
+    const of = (hash: number): number =>
+      likelihood({ junk: 100, good: 100, words: Array.from({ length: 6 }, () => ({ hash, junk: 5, good: 1 })) }).junk;
+    expect(of(2)).toBeGreaterThan(0.5);
+    expect(of(2)).toBeLessThan(of(1) - 0.05);
+  });
+
   test('counts how often, not how much of either was learned', () => {
-    const few = likelihood({ junk: 10, good: 1000, words: [{ junk: 1, good: 100 }] });
+    const few = likelihood({ junk: 10, good: 1000, words: [{ hash: 1, junk: 1, good: 100 }] });
     expect(few.junk).toBe(0.5);
   });
 
@@ -156,8 +165,8 @@ describe('how likely it is junk', () => {
 });
 
 describe('the finding', () => {
-  const words = (junk: number, good: number): { junk: number; good: number }[] =>
-    Array.from({ length: 20 }, () => ({ junk, good }));
+  const words = (junk: number, good: number): WordCount[] =>
+    Array.from({ length: 20 }, () => ({ hash: 1, junk, good }));
 
   test('says nothing until a few of both kinds are learned, and little until there are many', () => {
     expect(wordsFinding({ junk: 4, good: 500, words: words(4, 0) })).toEqual([]);

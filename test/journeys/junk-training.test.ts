@@ -1,0 +1,61 @@
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { ImapFlow } from 'imapflow';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type Box, startBox } from '../support/box.ts';
+
+// What a person teaches by moving mail survives a crash, and is learned once.
+
+let box: Box;
+beforeAll(async () => {
+  box = await startBox({});
+});
+afterAll(() => box[Symbol.asyncDispose]());
+
+async function imap(): Promise<ImapFlow> {
+  const client = new ImapFlow({
+    host: '127.0.0.1',
+    port: box.port('imaps'),
+    secure: true,
+    auth: { user: box.address, pass: box.password },
+    tls: { rejectUnauthorized: false },
+    logger: false,
+  });
+  await client.connect();
+  return client;
+}
+
+/** What lies in the database, read beside the process that writes it. */
+function learned(): { waiting: number; junk: number; lessons: number; words: number } {
+  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true, timeout: 5000 });
+  const row = db
+    .prepare(
+      `SELECT (SELECT count(*) FROM lesson) AS waiting, coalesce((SELECT junk FROM word_memory), 0) AS junk,
+         (SELECT count(*) FROM learned) AS lessons, coalesce((SELECT max(junk) FROM word), 0) AS words`,
+    )
+    .get();
+  db.close();
+  return row as { waiting: number; junk: number; lessons: number; words: number };
+}
+
+test('a crash between the move and the lesson loses neither, and learns nothing twice', async () => {
+  const client = await imap();
+  for (let n = 1; n <= 12; n++) {
+    await client.append('INBOX', `From: ann@remote.example\r\nSubject: offer ${n}\r\n\r\nCheap pills ${n}\r\n`);
+  }
+  await client.mailboxOpen('INBOX');
+  await client.messageMove('1:12', 'Junk');
+  await box.kill();
+  const moved = learned();
+  expect(moved.lessons + moved.waiting).toBe(12);
+  await box.restart();
+  // In the middle of it, wherever that is.
+  await vi.waitUntil(() => learned().lessons > 0, { timeout: 15_000, interval: 5 });
+  await box.kill();
+  const cut = learned();
+  expect(cut.lessons + cut.waiting).toBe(12);
+  expect(cut.junk).toBe(cut.lessons);
+  await box.restart();
+  await vi.waitUntil(() => learned().waiting === 0, { timeout: 15_000, interval: 50 });
+  expect(learned()).toEqual({ waiting: 0, junk: 12, lessons: 12, words: 12 });
+}, 60_000);

@@ -22,8 +22,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   // Nothing has arrived in the mailboxes of the fixture, and they have no webhook.
   test_inbound_webhook: 'conflict',
   replay_webhook_delivery: 'not_found',
-  // Who sent too much does not let itself go on.
-  resume_sender: 'action_not_allowed',
   ...Object.fromEntries(EVERYTHING.filter((one) => one.operatorOnly === true).map((one) => [one.name, 'out_of_scope'])),
 };
 

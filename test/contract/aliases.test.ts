@@ -161,7 +161,9 @@ describe('several mailboxes', () => {
     const domain = (await aliasNow(box, await alias('one'))).domain;
     const input = { tenant: 2, domain, key: 'two@box.test', accounts: [anna], note: '', expiresAt: null, most: null };
     expect(await box.store.write(addAlias, input)).toEqual({ kind: 'no-domain' });
-    expect(await box.store.write(changeAlias, { ...input, id: 1 })).toEqual({ kind: 'no-account' });
+    expect(await box.store.write(changeAlias, { ...input, id: 1 })).toEqual({ kind: 'missing' });
+    const elsewhere = { id: 1, tenant: 1, accounts: [anna, 999] };
+    expect(await box.store.write(changeAlias, elsewhere)).toEqual({ kind: 'no-account' });
     expect(await box.store.write(removeAlias, { id: 1, tenant: 2 })).toEqual({ kind: 'missing' });
     expect(await accountsOf('one')).toEqual([anna]);
   });

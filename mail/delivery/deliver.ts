@@ -79,7 +79,7 @@ export type Delivered =
 export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<Delivered> => {
   const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
   if (await isSpent(tx, sources, stamp)) return { kind: 'spent' };
-  if (await anyOver(tx, mail.deliveries, stamp.now)) return { kind: 'over' };
+  if (await anyOver(tx, [...mail.deliveries, ...mail.onward], stamp.now)) return { kind: 'over' };
   for (const { tenant, source, why } of mail.kept ?? []) {
     const about = { tenant, messageId: mail.index.messageId };
     await note(tx, mail.trace, 'kept', null, { from: mail.sender, source, because: why }, stamp, about);
@@ -91,7 +91,7 @@ export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Pro
   for (const delivery of deliveries) placed += Number(await receive(tx, mail, delivery, blob, stamp));
   // Of refused mail that has no place to be kept nothing stays.
   if (placed === 0) await collectBlob(tx, blob);
-  await countUse(tx, deliveries, mail.sender, stamp);
+  await countUse(tx, [...deliveries, ...mail.onward], mail.sender, stamp);
   const reached: string[] = [];
   for (const one of mail.onward) {
     if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');

@@ -59,7 +59,8 @@ async function compare(ours: Subject, theirs: Subject, scenario: (typeof scenari
   );
 }
 
-const ours = await startMailstead();
+// The peer judges nothing either; bench/judged.ts measures mail that is judged.
+const ours = await startMailstead(undefined, { MAILSTEAD_SPAM_CHECKS: 'off' });
 const theirs = await startPeer(10);
 try {
   // Both warm: compiled code here, worker processes there.

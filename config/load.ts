@@ -135,6 +135,7 @@ function settle(values: Values, terminal: boolean): Settings {
     mailboxNewRecipients: needed(values.MAILBOX_NEW_RECIPIENTS),
     organizationDaily: needed(values.ORGANIZATION_DAILY),
     keyPerSecond: needed(values.KEY_PER_SECOND),
+    pauseSenders: needed(values.PAUSE_SENDERS) === 'on',
     billingSetupUrl: values.BILLING_SETUP_URL,
     tokenPrefix: needed(values.TOKEN_PREFIX),
     localPassword: values.LOCAL_PASSWORD,

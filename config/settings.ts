@@ -53,6 +53,7 @@ export const SETTINGS = {
   MAILBOX_NEW_RECIPIENTS: define({ parse: parse.between(0, 1_000_000), local: '200' }),
   ORGANIZATION_DAILY: define({ parse: parse.between(0, 100_000_000), local: '10000' }),
   KEY_PER_SECOND: define({ parse: parse.between(0, 1_000), local: '10' }),
+  PAUSE_SENDERS: define({ parse: parse.oneOf('on', 'off'), local: 'on' }),
   BILLING_SETUP_URL: define({ parse: parse.webUrl }),
   TOKEN_PREFIX: define({ parse: parse.tokenPrefix, local: 'mst' }),
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
@@ -123,6 +124,8 @@ export interface Settings {
   readonly organizationDaily: number;
   /** Messages a second of one API key or token, five times as many at once. In live mode; 0: no limit. */
   readonly keyPerSecond: number;
+  /** A mailbox or key that suddenly sends what it never sent is paused. In live mode. */
+  readonly pauseSenders: boolean;
   /** Undefined: this box asks for no payment. */
   readonly billingSetupUrl: string | undefined;
   readonly tokenPrefix: string;

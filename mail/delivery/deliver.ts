@@ -79,7 +79,7 @@ export type Delivered =
 export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Promise<Delivered> => {
   const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
   if (await isSpent(tx, sources, stamp)) return { kind: 'spent' };
-  if (await anyOver(tx, mail.deliveries, stamp.now)) return { kind: 'over' };
+  if (await anyOver(tx, [...mail.deliveries, ...mail.onward], stamp.now)) return { kind: 'over' };
   for (const { tenant, source, why } of mail.kept ?? []) {
     const about = { tenant, messageId: mail.index.messageId };
     await note(tx, mail.trace, 'kept', null, { from: mail.sender, source, because: why }, stamp, about);
@@ -91,7 +91,7 @@ export const deliver = command('deliver', async (tx, mail: Accepted, stamp): Pro
   for (const delivery of deliveries) placed += Number(await receive(tx, mail, delivery, blob, stamp));
   // Of refused mail that has no place to be kept nothing stays.
   if (placed === 0) await collectBlob(tx, blob);
-  await countUse(tx, deliveries, mail.sender, stamp);
+  await countUse(tx, [...deliveries, ...mail.onward], mail.sender, stamp);
   const reached: string[] = [];
   for (const one of mail.onward) {
     if (await sendOn(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
@@ -181,9 +181,11 @@ export async function deliverTo(
   stamp: Stamp,
 ): Promise<number | undefined> {
   const { folder = 'inbox', keywords = [] } = filing ?? {};
-  const place = folder === 'rejects' ? await refusedPlace(tx, account, stamp) : await placeOf(tx, account, folder);
-  if (place === undefined) return undefined;
   const own = trace + (filing?.trace ?? '');
+  const size = own.length + index.size;
+  const place =
+    folder === 'rejects' ? await refusedPlace(tx, { account, size }, stamp) : await placeOf(tx, account, folder);
+  if (place === undefined) return undefined;
   const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
   const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
   const placed = await addEntry(tx, place.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);
@@ -223,7 +225,11 @@ async function placeOf(tx: Write, account: number, folder: 'inbox' | 'junk'): Pr
 }
 
 /** Nobody is told of what was refused. */
-async function refusedPlace(tx: Write, account: number, stamp: Stamp): Promise<Place | undefined> {
-  const mailbox = await rejectsMailbox(tx, account, stamp);
+async function refusedPlace(
+  tx: Write,
+  message: { account: number; size: number },
+  stamp: Stamp,
+): Promise<Place | undefined> {
+  const mailbox = await rejectsMailbox(tx, message, stamp);
   return mailbox === undefined ? undefined : { mailbox, listener: null, away: null };
 }

@@ -22,6 +22,8 @@ export interface Onward {
   prefix: string;
   /** The forward's source, as it is looked up: what is counted. '' for what is no forward. */
   source?: string;
+  /** By which it came here: they count it, and may take no more. */
+  aliases?: readonly number[];
   /** An ARC seal with this status goes on it; '' for none. */
   arc?: ChainStatus | '';
   smtputf8: boolean;
@@ -61,6 +63,8 @@ export interface ForwardedMail {
   proof?: { authserv: string; authentication: Authentication };
   /** Domains of authors that were checked: their keys sign too. */
   authors?: readonly string[];
+  /** Of recipients, the accounts that take it: others have no room, or block who sends it. Left out: all. */
+  takers?: ReadonlyMap<Address, readonly number[]>;
 }
 
 /** An address on the way of a recipient: itself, or where a forward leads. */
@@ -70,6 +74,8 @@ interface Step {
   by: Forward | undefined;
   /** The last mailbox on the way, when it keeps no copy. */
   fallback: number | undefined;
+  /** On the way. */
+  aliases: readonly number[];
 }
 
 /** More forwards of one message are no one's meaning. */
@@ -86,6 +92,7 @@ export async function planForwards(store: Store, recipients: readonly Address[],
     address,
     by: undefined,
     fallback: undefined,
+    aliases: [],
   }));
   let forwards = 0;
   for (let step = open.shift(); step !== undefined; step = open.shift()) {
@@ -126,17 +133,17 @@ class Way {
     return false;
   }
 
-  keep(account: number, address: Address, alias?: number): void {
-    this.plan.here.push(deliveryTo(account, address, this.#sender, alias));
+  keep(account: number, address: Address, aliases: readonly number[]): void {
+    this.plan.here.push(deliveryTo(account, address, this.#sender, aliases));
   }
 
   reach(recipient: Address): void {
     this.#reached.add(recipient);
   }
 
-  fallBack({ recipient, fallback }: Step): void {
+  fallBack({ recipient, fallback, aliases }: Step): void {
     if (fallback === undefined) return;
-    this.keep(fallback, recipient);
+    this.keep(fallback, recipient, aliases);
     this.reach(recipient);
   }
 
@@ -169,21 +176,31 @@ async function follow(store: Store, step: Step, mail: ForwardedMail, way: Way): 
   const where = await routeOutward(store, address, { now: mail.now });
   if (where.kind === 'elsewhere') return by === undefined ? NOWHERE : leave(step, by, mail, way.plan);
   if (where.kind === 'over') return NOWHERE;
-  // Also full ones: it was accepted, or is at the end of a way that nobody else is at.
-  const accounts = where.kind === 'here' || where.kind === 'full' ? where.accounts : [];
+  const { accounts, aliases } = takenBy(step, where, mail);
   const { going, kept } = choose(await forwardsFrom(store, address, where, mail), mail);
   way.plan.kept.push(...kept.map((one) => ({ ...one, recipient })));
   // One that waits is no reason to lose what it would have passed on.
   const waits = kept.some(({ kind }) => kind === 'pending' || kind === 'stopped');
   const stays = accounts.length > 0 && (going.length === 0 || waits || going.some((one) => one.keepLocal));
-  const alias = where.kind === 'here' ? where.alias : undefined;
-  if (stays) for (const account of accounts) way.keep(account, address, alias);
+  if (stays) for (const account of accounts) way.keep(account, address, aliases);
   const fallback = stays ? undefined : (accounts[0] ?? step.fallback);
   const on = going.flatMap((one): Step[] => {
     const to = parseAddress(one.destination);
-    return to === undefined ? [] : [{ recipient, address: to, by: one, fallback }];
+    return to === undefined ? [] : [{ recipient, address: to, by: one, fallback, aliases }];
   });
   return { arrived: stays, on };
+}
+
+/** Who takes it here, and by which aliases. Also full ones: it was accepted, or is at the end of a way that nobody else is at. */
+function takenBy(
+  { recipient, by, aliases }: Step,
+  where: Route,
+  { takers }: ForwardedMail,
+): Pick<Step, 'aliases'> & { accounts: readonly number[] } {
+  if (where.kind !== 'here' && where.kind !== 'full') return { accounts: [], aliases };
+  const named = by === undefined ? takers?.get(recipient) : undefined;
+  const accounts = where.accounts.filter((one) => named?.includes(one) ?? true);
+  return { accounts, aliases: [...aliases, ...(where.aliases ?? [])] };
 }
 
 /** An alias for one +detail has nothing to do with the forwards of the address without it. */
@@ -233,7 +250,7 @@ export function returned(to: Address): Onward {
   return { tenant: 0, sender: '', signAs: null, prefix: '', smtputf8: needsUtf8(to), row };
 }
 
-function onward(mail: ForwardedMail, { address, fallback }: Step, by: Forward, domain: string): Onward {
+function onward(mail: ForwardedMail, { address, fallback, aliases }: Step, by: Forward, domain: string): Onward {
   const { sender, key, now, proof, authors = [] } = mail;
   const rewritten = sender && rewriteSender(sender, domain, key, now);
   const recipient = formatAddress(address);
@@ -243,6 +260,7 @@ function onward(mail: ForwardedMail, { address, fallback }: Step, by: Forward, d
     signAs: [...new Set([...authors, domain])],
     prefix: (proof === undefined ? '' : resultsField(proof)) + forwardTrace(by.source, recipient, key),
     source: by.source,
+    aliases,
     arc: sealOf(proof?.authentication.arc),
     smtputf8: needsUtf8(address) || (rewritten !== undefined && needsUtf8(rewritten)),
     row: {

@@ -74,11 +74,11 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sen
   await noteSubmitted(tx, mail, stamp);
   for (const delivery of mail.here)
     await receive(tx, { ...mail, index: wholeIndex(mail.index) }, delivery, blob, stamp);
-  await countUse(tx, mail.here, mail.sender, stamp);
   if (typeof mail.copyFor === 'number')
     await fileCopy(tx, mail.copyFor, { blob, index: wholeIndex(mail.index) }, stamp);
   if (mail.report !== undefined) await tellSender(tx, mail, mail.report, stamp);
   const { onward = [] } = mail;
+  await countUse(tx, [...mail.here, ...onward], mail.sender, stamp);
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
   if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
   const submission = { ...mail, blob, size: mail.index.size };

@@ -1,14 +1,14 @@
 import { type Address, addressKey, withoutDetail } from '../message/address.ts';
-import { blockedAtOnce, patternsOf, type SenderRule } from '../policy/sender-rules.ts';
+import { blockedAtOnce, outweighing, patternsOf, type SenderRule } from '../policy/sender-rules.ts';
 import { operatorAccount } from '../store/account.ts';
 import type { Store } from '../store/engine/types.ts';
 import { routeFacts } from '../store/route-facts.ts';
-import { senderRules } from '../store/sender-rule.ts';
+import { allowsByName, senderRules } from '../store/sender-rule.ts';
 
 /** What a recipient address means to this box. */
 export type Route =
-  /** At least one account; `forwards`: a copy goes on to other addresses, or all of it. `alias`: by which it was found. */
-  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards: boolean; alias?: number }
+  /** At least one account; `forwards`: a copy goes on to other addresses, or all of it. `aliases`: the one by which it was found. */
+  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards: boolean; aliases?: readonly number[] }
   /** No mailbox; mail for it goes on to other addresses. */
   | { kind: 'forward'; address: Address }
   /** No mailbox, and no forward of it passes anything on for now. */
@@ -16,7 +16,7 @@ export type Route =
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   /** Nobody whom it leads to has room. */
-  | { kind: 'full'; accounts: readonly number[]; address: Address }
+  | { kind: 'full'; accounts: readonly number[]; address: Address; aliases?: readonly number[] }
   /** An alias that was made for a while, or for some messages, and takes no more. */
   | { kind: 'over' }
   /** Everybody whom it leads to blocks who sends this. */
@@ -30,7 +30,14 @@ export interface Asking {
   /** Octets of the message, as far as that is known. */
   size?: number;
   /** Who sends it from outside: rules are asked about them. */
-  from?: () => { sender: string; networks: readonly string[] };
+  from?: () => From;
+}
+
+interface From {
+  sender: string;
+  networks: readonly string[];
+  /** Rules are asked about the author as well, when the message is there. */
+  judged: boolean;
 }
 
 /**
@@ -50,25 +57,23 @@ export async function route(store: Store, address: Address, asking: Asking = {})
   if (facts.domain === 'unverified') return { kind: 'unverified' };
   const { all, accounts, over, forwards, waits, alias, ruled } = facts;
   if (over) return { kind: 'over' };
-  if (all.length > 0 && accounts.length === 0) return { kind: 'full', accounts: all, address };
+  const by = alias !== null && { aliases: [alias] };
+  if (all.length > 0 && accounts.length === 0) return { kind: 'full', accounts: all, address, ...by };
   if (accounts.length === 0 && waits) return { kind: 'waiting' };
   if (accounts.length === 0) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
-  const here = { kind: 'here', accounts, address, forwards, ...(alias !== null && { alias }) } as const;
+  const here = { kind: 'here', accounts, address, forwards, ...by } as const;
   return ruled && from !== undefined ? spared(store, here, from()) : here;
 }
 
 /** Leaves out those who block the sender, before anything of the message has come. */
-async function spared(
-  store: Store,
-  here: Route & { kind: 'here' },
-  from: { sender: string; networks: readonly string[] },
-): Promise<Route> {
+async function spared(store: Store, here: Route & { kind: 'here' }, from: From): Promise<Route> {
   const patterns = patternsOf({ author: '', aligned: false, ...from });
   const open: number[] = [];
   let blocked: SenderRule | undefined;
   for (const account of here.accounts) {
     const rule = blockedAtOnce(await store.read(senderRules, { account, patterns }), from);
-    if (rule === undefined) open.push(account);
+    const waits = rule && from.judged && (await store.read(allowsByName, { account, named: outweighing(rule) }));
+    if (rule === undefined || waits === true) open.push(account);
     else blocked = rule;
   }
   if (open.length > 0 || blocked === undefined) return { ...here, accounts: open };

@@ -133,7 +133,7 @@ export const sendScheduled = command(
   async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
     const { id, index, hold, local, here, elsewhere, onward } = mail;
     // Where an alias has just taken its last message the next look finds it so, and leaves its address out.
-    if (await anyOver(tx, here, stamp.now)) return { queued: false };
+    if (await anyOver(tx, [...here, ...onward], stamp.now)) return { queued: false };
     if ((await isForeignNow(tx, id, stamp)) || (await isPausedNow(tx, id, stamp))) return { queued: false };
     const waited = await tx.get<{ copy_for: number | null }>(
       'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
@@ -164,7 +164,7 @@ export const sendScheduled = command(
     await noteLeftOut(tx, message, mail, stamp);
     if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
-    await countUse(tx, here, sender, stamp);
+    await countUse(tx, [...here, ...onward], sender, stamp);
     if (mail.report !== undefined) await tellSender(tx, message, mail.report, stamp);
     await addRows(tx, { submission: id, trace, account, tenant }, elsewhere, hold, stamp);
     for (const one of onward) await sendOn(tx, message, one, row.blob_id, stamp);

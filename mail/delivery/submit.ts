@@ -96,7 +96,7 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
 async function refusedHere(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
   const blocked = await blockedRecipient(rx, mail);
   if (blocked !== undefined) return { kind: 'refused', because: blocked };
-  if (!(await anyOver(rx, mail.here, now))) return undefined;
+  if (!(await anyOver(rx, [...mail.here, ...(mail.onward ?? [])], now))) return undefined;
   return { kind: 'refused', because: 'An address among its recipients has just gone out of use: leave it out' };
 }
 

@@ -31,6 +31,8 @@ export class Learner implements AsyncDisposable {
   #timer: NodeJS.Timeout;
   #round: Promise<void> | undefined;
   #closing = false;
+  /** Lessons that failed once: a thread that ends takes what it had with it, whoever's fault that was. */
+  readonly #failed = new Set<number>();
 
   constructor(options: LearnerOptions) {
     this.#options = options;
@@ -59,7 +61,7 @@ export class Learner implements AsyncDisposable {
     await this.#round;
   }
 
-  /** One that cannot be learned must not keep back those behind it. */
+  /** One that cannot be learned, twice, must not keep back those behind it. */
   async #take(account: number, lesson: Lesson): Promise<void> {
     const { store, log } = this.#options;
     const { email, says } = lesson;
@@ -69,9 +71,11 @@ export class Learner implements AsyncDisposable {
       const before = await store.read(learnedOf, { email });
       if (teaches(says, before, known)) await store.writeSlice(learn, { account, email, says, words });
       else await store.writeSlice(dropLessons, { account, lessons: [{ email, says }] });
+      this.#failed.delete(email);
     } catch (error) {
       // Nothing can be learned now, of any message.
       if (error instanceof StoreBusy || error instanceof JudgeAway) throw error;
+      if (!this.#failed.delete(email)) return void this.#failed.add(email);
       log.error({ err: error, account }, 'nothing could be learned from a message');
       await store.writeSlice(dropLessons, { account, lessons: [{ email, says }] });
     }

@@ -20,7 +20,7 @@ import type { Query } from '../store/engine/types.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
 import { openMessage } from './message-reader.ts';
-import { octetsOf, sizeOf } from './octets.ts';
+import { octetsOf } from './octets.ts';
 import type { Scan } from './scanners/scanners.ts';
 import { senderRulings } from './sender-ruling.ts';
 
@@ -80,9 +80,8 @@ async function generalFindings({ resolver, hostname, lists }: JudgeOptions, samp
 }
 
 function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Finding[]> {
-  const { trace, peer, sender, recipients, octets } = mail;
-  const message = { size: sizeOf(octets), octets: () => octetsOf(octets) };
-  return scan({ trace, peer: { ...peer, name: '' }, sender, recipients, ...message });
+  const { trace, peer, sender, recipients, octets, size } = mail;
+  return scan({ trace, peer: { ...peer, name: '' }, sender, recipients, size, octets: () => octetsOf(octets) });
 }
 
 async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {

@@ -10,6 +10,8 @@ export interface Arriving {
   trace: string;
   /** The octets, or the path of the file that has them. */
   octets: Uint8Array | string;
+  /** How many there are. */
+  size: number;
   /** Of its index: where its body begins, and its part table, packed. */
   headerLength: number;
   parts: string;

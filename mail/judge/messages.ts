@@ -9,6 +9,8 @@ export type ToJudge =
   | { kind: 'close' };
 
 export type FromJudge =
+  /** It has something to do and is not in a loop; each second. */
+  | { kind: 'works' }
   | { kind: 'answer'; id: number; value: Judgement | number[] }
   | { kind: 'failed'; id: number; message: string; stack: string }
   | { kind: 'counted'; name: string; labels: Labels }

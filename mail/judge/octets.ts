@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 const CHUNK = 64 * 1024;
@@ -15,9 +14,4 @@ export async function* octetsOf(where: Uint8Array | string): AsyncIterable<Buffe
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
   }
-}
-
-/** How many there are. Throws when the file is not there. */
-export function sizeOf(where: Uint8Array | string): number {
-  return typeof where === 'string' ? statSync(where).size : where.byteLength;
 }

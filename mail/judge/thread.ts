@@ -22,21 +22,33 @@ export function fromThread(): Log & Meter {
   };
 }
 
+const PULSE_MS = 1_000;
+
 /** The body of the judge's thread. `close` gives back what the judge holds. */
 export function runJudgeThread(judge: Judge, close: () => void): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is the thread of the judge, not a program');
+  let open = 0;
+  let pulse: NodeJS.Timeout | undefined;
+  const work = async (asked: Asked): Promise<void> => {
+    if (open++ === 0) pulse = setInterval(() => port.postMessage({ kind: 'works' } satisfies FromJudge), PULSE_MS);
+    await answer(port, judge, asked);
+    if (--open === 0) clearInterval(pulse);
+  };
   port.on('message', (message: ToJudge) => {
     if (message.kind !== 'close') {
-      void answer(port, judge, message);
+      void work(message);
       return;
     }
+    clearInterval(pulse);
     close();
     port.close();
   });
 }
 
-async function answer(port: MessagePort, judge: Judge, asked: Exclude<ToJudge, { kind: 'close' }>): Promise<void> {
+type Asked = Exclude<ToJudge, { kind: 'close' }>;
+
+async function answer(port: MessagePort, judge: Judge, asked: Asked): Promise<void> {
   const { id } = asked;
   const say = (message: FromJudge): void => port.postMessage(message);
   try {

@@ -164,7 +164,9 @@ class Desk implements LoginDesk {
     const { claim, credential } = checked;
     if (!claim.known) return WRONG;
     const { account, address } = claim.known;
-    this.#options.credentials.used(credential.id, this.#options.clock());
+    const { credentials, throttle, clock } = this.#options;
+    credentials.used(credential.id, clock());
+    throttle.proved(claim.attempt, clock());
     const readOnly = credential.scopes.includes(READ_ONLY);
     const { id, expiresAt } = credential;
     const login = {
@@ -246,8 +248,7 @@ class Desk implements LoginDesk {
   /** Counts the guess before it is checked, and takes that back unless it was wrong. */
   async #guess(peer: Peer, { attempt }: Claim, check: () => Promise<Checked | undefined>): Promise<Checked> {
     const { throttle, clock } = this.#options;
-    const at = clock();
-    const admission = this.#free(peer) ? undefined : throttle.admit(attempt, at);
+    const admission = this.#free(peer) ? undefined : throttle.admit(attempt, clock());
     if (admission?.kind === 'throttled') return admission;
     let wrong = false;
     try {
@@ -255,7 +256,7 @@ class Desk implements LoginDesk {
       wrong = checked === undefined;
       return checked ?? WRONG;
     } finally {
-      if (!wrong && admission) throttle.forgive(attempt, at);
+      if (!wrong) admission?.forgive();
     }
   }
 

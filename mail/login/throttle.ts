@@ -4,6 +4,8 @@ import { RecentMap } from '../guard/recent-map.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+/** An address from which an account was logged in to is known to it for so long. */
+const KNOWN_MS = 30 * DAY_MS;
 
 export interface ThrottleLimits {
   /** Failures from one address (IPv6: one /64) in any minute, and in a day counted from the first. */
@@ -15,7 +17,7 @@ export interface ThrottleLimits {
   accountTries: number;
   /** ...after this delay, in ms. */
   accountDelay: number;
-  /** Addresses, and accounts, remembered at most. */
+  /** Addresses, accounts, and accounts at addresses, remembered at most. */
   entries: number;
 }
 
@@ -38,6 +40,9 @@ export interface Attempt {
 /** `delay` in ms, `retryAfter` in seconds. */
 export type Admission = { kind: 'go'; delay: number } | { kind: 'throttled'; retryAfter: number };
 
+/** `forgive` takes back that the attempt was counted as failed. */
+export type Admitted = { kind: 'go'; delay: number; forgive: () => void } | { kind: 'throttled'; retryAfter: number };
+
 interface Failures {
   /** Times of the failures of the last minute, ascending. */
   recent: number[];
@@ -48,30 +53,39 @@ interface Failures {
 
 /**
  * Counts failed logins and decides who must wait. All doors share one. Nothing is ever locked for the owner: an account
- * under attack is closed to the addresses that guess at it and open, a little slower, to every other.
+ * under attack is closed to the addresses that guess at it and open, a little slower, to every other. Where it was logged
+ * in to before, only what fails for it there counts: neither neighbours behind the address nor strangers elsewhere, nor
+ * pages that make a visitor's browser guess, shut out whoever belongs there.
  */
 export class Throttle {
   readonly #limits: ThrottleLimits;
   readonly #networks: RecentMap<string, Failures>;
   readonly #accounts: RecentMap<string, Failures>;
+  /** By account and address where they are known to each other: until when, and what failed there. */
+  readonly #known: RecentMap<string, number>;
+  readonly #atHome: RecentMap<string, Failures>;
 
   constructor(limits: Partial<ThrottleLimits> = {}) {
     this.#limits = { ...THROTTLE_LIMITS, ...limits };
     this.#networks = new RecentMap(this.#limits.entries);
     this.#accounts = new RecentMap(this.#limits.entries);
+    this.#known = new RecentMap(this.#limits.entries);
+    this.#atHome = new RecentMap(this.#limits.entries);
   }
 
-  /** How many addresses and accounts are remembered. */
+  /** Of how many addresses and accounts failures are remembered. */
   get size(): number {
-    return this.#networks.size + this.#accounts.size;
+    return this.#networks.size + this.#accounts.size + this.#atHome.size;
   }
 
   /** Decides without counting. */
   look(attempt: Attempt, now: number): Admission {
-    const { perMinute, perDay, accountPerDay, accountTries, accountDelay } = this.#limits;
+    const home = this.#homeOf(attempt, now);
+    if (home !== undefined) return this.#paced(standing(this.#atHome.get(home), now), now) ?? { kind: 'go', delay: 0 };
+    const { accountPerDay, accountTries, accountDelay } = this.#limits;
     const from = standing(this.#networks.get(attempt.network), now);
-    if (from.day >= perDay) return throttled(from.dayStart + DAY_MS - now);
-    if (from.recent.length >= perMinute) return throttled((from.recent[0] ?? now) + MINUTE_MS - now);
+    const tooFast = this.#paced(from, now);
+    if (tooFast !== undefined) return tooFast;
     if (attempt.account === undefined) return { kind: 'go', delay: 0 };
     const at = standing(this.#accounts.get(attempt.account), now);
     if (at.day < accountPerDay) return { kind: 'go', delay: 0 };
@@ -80,22 +94,45 @@ export class Throttle {
   }
 
   /**
-   * Decides, and counts the attempt as failed until {@link forgive} takes that back. Counting first means that attempts
-   * side by side cannot all pass before one of them is seen to fail.
+   * Decides, and counts the attempt as failed until that is taken back. Counting first means that attempts side by side
+   * cannot all pass before one of them is seen to fail.
    */
-  admit(attempt: Attempt, now: number): Admission {
+  admit(attempt: Attempt, now: number): Admitted {
     const admission = this.look(attempt, now);
     if (admission.kind === 'throttled') return admission;
-    count(this.#networks, attempt.network, now, this.#limits.perMinute);
-    if (attempt.account !== undefined) count(this.#accounts, attempt.account, now, 0);
-    return admission;
+    const { perMinute } = this.#limits;
+    const home = this.#homeOf(attempt, now);
+    const { network, account } = attempt;
+    const takeBack =
+      home !== undefined
+        ? [count(this.#atHome, home, now, perMinute)]
+        : [
+            count(this.#networks, network, now, perMinute),
+            ...(account === undefined ? [] : [count(this.#accounts, account, now, 0)]),
+          ];
+    return { ...admission, forgive: () => takeBack.forEach((one) => one()) };
   }
 
-  /** The attempt admitted at `at` was a success: it does not count. */
-  forgive(attempt: Attempt, at: number): void {
-    uncount(this.#networks, attempt.network, at);
-    if (attempt.account !== undefined) uncount(this.#accounts, attempt.account, at);
+  /** Somebody showed to hold the account: it is known at this address from now on. */
+  proved(attempt: Attempt, now: number): void {
+    const home = keyOfHome(attempt);
+    if (home !== undefined) this.#known.set(home, now + KNOWN_MS);
   }
+
+  #homeOf(attempt: Attempt, now: number): string | undefined {
+    const home = keyOfHome(attempt);
+    return home !== undefined && (this.#known.get(home) ?? 0) > now ? home : undefined;
+  }
+
+  #paced({ day, dayStart, recent }: Failures, now: number): Admission | undefined {
+    const { perMinute, perDay } = this.#limits;
+    if (day >= perDay) return throttled(dayStart + DAY_MS - now);
+    return recent.length >= perMinute ? throttled((recent[0] ?? now) + MINUTE_MS - now) : undefined;
+  }
+}
+
+function keyOfHome({ network, account }: Attempt): string | undefined {
+  return account === undefined ? undefined : `${account} ${network}`;
 }
 
 /** The form under which an account is counted: short, whatever a peer sends. */
@@ -103,7 +140,7 @@ export function accountKeyOf(user: string): string {
   return createHash('sha256').update(user).digest().toString('base64', 0, 12);
 }
 
-function throttled(ms: number): Admission {
+function throttled(ms: number): Admission & { kind: 'throttled' } {
   return { kind: 'throttled', retryAfter: Math.max(1, Math.ceil(ms / 1000)) };
 }
 
@@ -118,10 +155,12 @@ function isOver(failures: Failures, now: number): boolean {
   return failures.last > now + MINUTE_MS || now - failures.last >= DAY_MS;
 }
 
-function count(map: RecentMap<string, Failures>, key: string, now: number, recentLimit: number): void {
+/** Counts a failure; the answer takes it back. */
+function count(map: RecentMap<string, Failures>, key: string, now: number, recentLimit: number): () => void {
   map.purge((one) => isOver(one, now));
   const { recent, dayStart, day } = standing(map.get(key), now);
   map.set(key, { recent: [...recent, now].slice(0, recentLimit), dayStart, day: day + 1, last: now });
+  return () => uncount(map, key, now);
 }
 
 function uncount(map: RecentMap<string, Failures>, key: string, at: number): void {

@@ -22,6 +22,9 @@ export interface Writer {
   networks: readonly string[];
 }
 
+/** Rules about a name: all of them, those about a domain or an address, or those about an address. */
+export type Named = 'any' | 'domain' | 'address';
+
 /** What the rules say of somebody; `unproven`: allowed, if it were shown that it is them. */
 export interface Ruling {
   kind: 'allow' | 'block' | 'unproven';
@@ -67,8 +70,8 @@ export function rulingOn(rules: readonly SenderRule[], writer: Writer): Ruling |
 }
 
 /**
- * The block that needs no look at the message: whoever its author turns out to be, no rule that is more exact allows
- * the envelope sender or the network.
+ * The block by envelope sender or network, where no rule that is more exact allows these. The author, who is not known yet, may
+ * still be allowed by a rule about a name as exact as {@link outweighing} says.
  */
 export function blockedAtOnce(
   rules: readonly SenderRule[],
@@ -76,6 +79,12 @@ export function blockedAtOnce(
 ): SenderRule | undefined {
   const ruling = rulingOn(rules, { author: sender, aligned: true, sender, networks });
   return ruling?.kind === 'block' ? ruling.rule : undefined;
+}
+
+/** About what an allowing rule has to be, at the least, to come before this one, which blocks. */
+export function outweighing({ pattern }: SenderRule): Named {
+  if (pattern.includes('@')) return 'address';
+  return pattern.startsWith('*.') || pattern.includes('/') ? 'any' : 'domain';
 }
 
 function byWeight(a: SenderRule, b: SenderRule): number {

@@ -3,7 +3,14 @@ import type { Passed, Trust } from './trust.ts';
 import type { Decision } from './verdict.ts';
 
 /** Flags under which a message is told to be dangerous, not only unwanted. */
-const DANGEROUS = ['phishing', 'malware', 'executable-attachment', 'macro-attachment', 'look-alike-domain'];
+const DANGEROUS = [
+  'phishing',
+  'malware',
+  'executable-attachment',
+  'macro-attachment',
+  'look-alike-domain',
+  'spoofed-sender',
+];
 const MOST_FLAGS = 20;
 
 /** The trust object of a message from outside. `known`: the account knows its author, who has proved to be it. */
@@ -27,7 +34,8 @@ export function trustOf(authentication: Authentication, { kind, findings }: Deci
 
 /** IMAP keywords for who looks at the message with a mail client; `$NotJunk` is the account's own word, by its list. */
 export function keywordsOf({ verdict, flags }: Trust, { kind, findings }: Decision): string[] {
-  const allowed = findings.some(({ rule }) => rule === 'allow-list');
+  // Who only claims to be somebody whom it allows is told of with the same name, and counts nothing.
+  const allowed = findings.some(({ rule, score }) => rule === 'allow-list' && score < 0);
   const keywords = kind === 'inbox' ? (allowed ? ['$NotJunk'] : []) : ['$Junk'];
   if (!allowed && verdict !== 'clear' && flags.some((flag) => flag === 'phishing' || flag === 'look-alike-domain')) {
     keywords.push('$Phishing');

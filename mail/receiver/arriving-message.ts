@@ -8,6 +8,7 @@ import { type IncomingReports, incomingReports } from '../delivery/incoming-repo
 import type { Judgement } from '../judge/judging.ts';
 import { addressKey, formatAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { StoreBusy } from '../store/engine/types.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import { HeaderGate } from './header-gate.ts';
 import { type CrossingBlob, IncomingMessage, type Planned, type Refused } from './incoming-message.ts';
@@ -94,6 +95,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
       if (kept.kind === 'delivered' && kept.stored) return { ...refusal, stored: true };
     } catch (error) {
       log.warn({ err: error, message: this.envelope.id }, 'a refused message could not be kept to be looked at');
+      // It may have been stored all the same, and then a row names its file.
+      if (!(error instanceof StoreBusy)) return { ...refusal, stored: true };
     }
     return refusal;
   }
@@ -159,7 +162,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   /** Undefined when nothing can be said at the moment; asked at most once. */
   async #judged(
     { data, file }: CrossingBlob,
-    { headerLength, parts }: MessageIndex,
+    { headerLength, parts, size }: MessageIndex,
     { judge, checks }: Judging,
   ): Promise<Judgement | undefined> {
     if (this.#judgement !== undefined) return this.#judgement;
@@ -170,6 +173,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
       this.#judgement = await judge.judge({
         trace: id,
         octets: file === null ? (data ?? new Uint8Array()) : store.files.path(file.file),
+        size,
         headerLength,
         parts,
         peer: { ip: peer.ip, helo: peer.helo },

@@ -134,7 +134,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     const here = recipients.filter(isHere).filter(({ route: where }) => !passesOn(where, staying));
     return oneEach(
       here.flatMap(({ address, route: where }) =>
-        where.accounts.map((account) => deliveryTo(account, address, sender, where.alias)),
+        where.accounts.map((account) => deliveryTo(account, address, sender, where.aliases)),
       ),
     );
   }
@@ -150,9 +150,10 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     if (this.#head === undefined) return { deliveries: this.#deliveries(NOBODY), onward: [], kept: [] };
     const { store, forwardKey: key, clock } = this.intake.options;
     const { sender, recipients } = this.envelope;
-    const going = recipients.filter(({ route: where }) => passesOn(where, staying)).map((one) => one.address);
-    const mail = { sender, fields: this.#head.fields(), key, now: clock(), ...known };
-    const { here, onward, lost, kept } = await planForwards(store, going, mail);
+    const going = recipients.filter(({ route: where }) => passesOn(where, staying));
+    const takers = new Map(going.map((one) => [one.address, isHere(one) ? one.route.accounts : []]));
+    const mail = { sender, fields: this.#head.fields(), key, now: clock(), takers, ...known };
+    const { here, onward, lost, kept } = await planForwards(store, [...takers.keys()], mail);
     if (lost.length > 0) return unreached(lost, kept);
     for (const { route: where } of recipients) {
       if (where.kind !== 'return') continue;

@@ -5,7 +5,7 @@ import type { Departed } from '../store/departed.ts';
 /** What a recipient address means to this box. Decided by `delivery/route`, answered by the RCPT command. */
 export type Route =
   /** A mailbox, alias or detail address of this box. */
-  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards?: boolean; alias?: number }
+  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards?: boolean; aliases?: readonly number[] }
   /** No mailbox; mail for it goes on to other addresses. */
   | { kind: 'forward'; address: Address }
   /** A sender that this box rewrote when it forwarded: a report for it goes to the original one. */

@@ -40,7 +40,8 @@ export function ruling(
     });
   const named = recipients.flatMap(({ route: { kind, ...where } }): Named[] => {
     if (kind === 'forward') return [{ account: undefined, decision: decision(undefined) }];
-    if (kind !== 'here' || !('accounts' in where)) return [];
+    // A report goes to who waits for it, whatever mailboxes think of it.
+    if (kind !== 'here' || !('accounts' in where)) return [{ account: undefined, decision: TAKEN }];
     return where.accounts.map((account) => ({ account, decision: decision(known.get(account)) }));
   });
   const refusal = refuses ? refusalOf(named) : undefined;
@@ -66,6 +67,8 @@ export function ruling(
     },
   };
 }
+
+const TAKEN: Decision = { kind: 'inbox', score: 0, findings: [] };
 
 interface Named {
   /** Undefined: its mail is only passed on. */

@@ -36,7 +36,7 @@ export class StoreIntake implements Intake, IntakeDesk {
     const asking = { now: clock(), ...(announced?.size !== undefined && { size: announced.size }) };
     const where =
       login === undefined
-        ? await route(store, to, { ...asking, ...(announced && { from: () => known(announced) }) })
+        ? await route(store, to, { ...asking, ...(announced && { from: () => this.#known(announced) }) })
         : await routeOutward(store, to, asking);
     if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
     if (where.kind === 'elsewhere' || where.kind === 'unverified') return where;
@@ -48,6 +48,12 @@ export class StoreIntake implements Intake, IntakeDesk {
     const { forwardKey, clock } = this.options;
     const original = looksRewritten(to.local) ? originalSender(to, forwardKey, clock()) : undefined;
     return original && { kind: 'return', to: original };
+  }
+
+  /** Of a peer and its envelope sender, what rules may be about. */
+  #known({ sender, ip }: Announced): { sender: string; networks: string[]; judged: boolean } {
+    const judged = this.options.judging?.checks === true;
+    return { sender: sender === undefined ? '' : addressKey(sender), networks: networksOf(ip), judged };
   }
 
   async postpone(contact: Contact): Promise<Refusal | undefined> {
@@ -78,9 +84,4 @@ export class StoreIntake implements Intake, IntakeDesk {
   close(): void {
     this.slow.end();
   }
-}
-
-/** Of a peer and its envelope sender, what rules may be about. */
-function known({ sender, ip }: Announced): { sender: string; networks: string[] } {
-  return { sender: sender === undefined ? '' : addressKey(sender), networks: networksOf(ip) };
 }

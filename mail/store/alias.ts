@@ -87,24 +87,26 @@ async function lead(tx: Write, id: number, accounts: readonly number[]): Promise
   }
 }
 
+/** What is set of an alias later; what is undefined stays as it is. */
+export type AliasChange = { [Term in keyof AliasTerms]?: AliasTerms[Term] | undefined };
+
 /** Sets where an alias leads and how long; what it took so far stays counted. */
 export const changeAlias = command(
   'change-alias',
   async (
     tx,
-    { id, tenant, ...terms }: AliasTerms & { id: number; tenant: number },
+    { id, tenant, accounts, ...terms }: AliasChange & { id: number; tenant: number },
   ): Promise<{ kind: 'changed' | 'missing' | 'no-account' }> => {
-    const { accounts, note, expiresAt, most } = terms;
-    if (!(await areOf(tx, tenant, accounts))) return { kind: 'no-account' };
-    const { changes } = await tx.run(
-      'UPDATE alias SET note = ?, expires_at = ?, most = ? WHERE id = ? AND tenant = ?',
-      note,
-      expiresAt,
-      most,
+    const before = await tx.get<{ note: string; expiresAt: number | null; most: number | null }>(
+      'SELECT note, expires_at AS expiresAt, most FROM alias WHERE id = ? AND tenant = ?',
       id,
       tenant,
     );
-    if (changes === 0) return { kind: 'missing' };
+    if (before === undefined) return { kind: 'missing' };
+    if (accounts !== undefined && !(await areOf(tx, tenant, accounts))) return { kind: 'no-account' };
+    const { note = before.note, expiresAt = before.expiresAt, most = before.most } = terms;
+    await tx.run('UPDATE alias SET note = ?, expires_at = ?, most = ? WHERE id = ?', note, expiresAt, most, id);
+    if (accounts === undefined) return { kind: 'changed' };
     await tx.run('DELETE FROM alias_account WHERE alias_id = ?', id);
     await lead(tx, id, accounts);
     return { kind: 'changed' };
@@ -166,8 +168,8 @@ export interface Alias {
   createdAt: number;
 }
 
-/** The aliases of a tenant in the order in which they were made. */
-export const aliasesOf = query('aliases-of', async (rx, input: { tenant: number }): Promise<Alias[]> => {
+/** The aliases of a tenant in the order in which they were made, or the one that is named. */
+export const aliasesOf = query('aliases-of', async (rx, input: { tenant: number; id?: number }): Promise<Alias[]> => {
   const rows = await rx.all<{
     id: number;
     domain_id: number;
@@ -184,8 +186,9 @@ export const aliasesOf = query('aliases-of', async (rx, input: { tenant: number 
     created_at: number;
   }>(
     `SELECT a.*, d.name, (SELECT json_group_array(account_id) FROM alias_account WHERE alias_id = a.id) AS accounts
-     FROM alias a JOIN domain d ON d.id = a.domain_id WHERE a.tenant = ? ORDER BY a.id`,
+     FROM alias a JOIN domain d ON d.id = a.domain_id WHERE a.tenant = ?1 AND (?2 IS NULL OR a.id = ?2) ORDER BY a.id`,
     input.tenant,
+    input.id ?? null,
   );
   return rows.map((row) => ({
     id: row.id,

@@ -20,7 +20,8 @@ export interface Ban extends Offender {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const LASTS_MS = [15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS] as const;
+/** No longer than a day: a mail server may stand there, whose mail waits for days and no longer. RFC 5321 4.5.4.1. */
+const LASTS_MS = [15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS] as const;
 /** How long it is remembered that a ban is over. */
 const REMEMBER_MS = 30 * DAY_MS;
 export const MOST_BANS = 100_000;

@@ -18,15 +18,17 @@ export const indexJournal = command('index-journal', async (tx): Promise<boolean
     tenant: number | null;
     account_id: number | null;
     detail: string;
+    own: string | null;
   }>(
-    `SELECT id, at, trace, tenant, account_id, detail FROM journal
-     WHERE id > coalesce((SELECT line FROM journal_indexed), 0) ORDER BY id LIMIT ?`,
+    `SELECT j.id, j.at, j.trace, j.tenant, j.account_id, j.detail, a.address AS own
+     FROM journal j LEFT JOIN account a ON a.id = j.account_id
+     WHERE j.id > coalesce((SELECT line FROM journal_indexed), 0) ORDER BY j.id LIMIT ?`,
     SLICE,
   );
   const last = lines.at(-1);
   if (last === undefined) return false;
-  const rows = lines.flatMap(({ at, trace, tenant, account_id: account, detail }) =>
-    tenant === null ? [] : keysOf(JSON.parse(detail) as Facts).map((key) => [tenant, key, at, account, trace]),
+  const rows = lines.flatMap(({ at, trace, tenant, account_id: account, detail, own }) =>
+    tenant === null ? [] : keysOf(JSON.parse(detail) as Facts, own).map((key) => [tenant, key, at, account, trace]),
   );
   await addKeys(tx, rows);
   await tx.run(
@@ -46,11 +48,11 @@ async function addKeys(tx: Write, rows: readonly (readonly unknown[])[]): Promis
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A line that names a sender begins a message, or says where it went. */
-function keysOf({ from, to, id, email }: Facts): number[] {
+/** A line that names a sender begins a message, or says where it went; `own` is the mailbox's address, whatever alias led to it. */
+function keysOf({ from, to, id, email }: Facts, own: string | null): number[] {
   if (typeof from !== 'string') return [];
   const named: unknown[] = Array.isArray(to) ? to : [to];
-  const addresses = [from, ...named].filter((one): one is string => typeof one === 'string' && one !== '');
+  const addresses = [from, ...named, own].filter((one): one is string => typeof one === 'string' && one !== '');
   return [
     ...new Set([
       ...(typeof id === 'string' ? [messageIdKey(id)] : []),

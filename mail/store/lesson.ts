@@ -180,10 +180,17 @@ export const dropLessons = command(
         email,
         says,
       );
-      if (changes > 0 && says !== null) await noteLessonOfSender(tx, { account: input.account, email, says }, stamp);
+      if (changes === 0 || says === null || (await isLearned(tx, email, says))) continue;
+      await noteLessonOfSender(tx, { account: input.account, email, says }, stamp);
     }
   },
 );
+
+/** Then it counts already for who sent the message as well. */
+async function isLearned(rx: Read, email: number, says: Says): Promise<boolean> {
+  const known = await rx.get<{ says: Says }>('SELECT says FROM learned WHERE email_id = ?', email);
+  return known !== undefined && (known.says === says || says === 'kept');
+}
 
 const DAY_MS = 86_400_000;
 /** Read mail that lies in the inbox for so long was kept. */

@@ -8,10 +8,21 @@ const DAY_MS = 86_400_000;
 const KEPT_MS = 7 * DAY_MS;
 /** A flood of refused mail pushes out the oldest of it. */
 const MOST_REJECTS = 200;
+const MOST_OCTETS = 50_000_000;
+/** Beyond this share of what it may use a mailbox keeps no refused mail: the room is for mail that is wanted. */
+const MOST_FULL = 0.9;
 const SLICE = 100;
 
-/** The mailbox for refused mail, made when it is first needed. Undefined where a person has taken its names. */
-export async function rejectsMailbox(tx: Write, account: number, stamp: Stamp): Promise<number | undefined> {
+/**
+ * The mailbox for refused mail, made when it is first needed. Undefined where a person has taken its names, or a message
+ * of `size` octets would take room that is needed.
+ */
+export async function rejectsMailbox(
+  tx: Write,
+  { account, size }: { account: number; size: number },
+  stamp: Stamp,
+): Promise<number | undefined> {
+  if (size > MOST_OCTETS || !(await hasRoom(tx, account, size))) return undefined;
   const known = await tx.get<{ id: number }>(
     `SELECT m.id FROM rejects_mailbox r JOIN mailbox m ON m.id = r.mailbox_id
      WHERE r.account_id = ? AND m.account_id = r.account_id AND m.gone_at IS NULL`,
@@ -30,6 +41,17 @@ export async function rejectsMailbox(tx: Write, account: number, stamp: Stamp): 
     return id;
   }
   return undefined;
+}
+
+async function hasRoom(rx: Read, account: number, size: number): Promise<boolean> {
+  const full = await rx.get(
+    `SELECT 1 AS yes FROM account WHERE id = ?1
+       AND (used_bytes + ?2 > quota_bytes * ?3 OR used_count + 1 > quota_count * ?3)`,
+    account,
+    size,
+    MOST_FULL,
+  );
+  return full === undefined;
 }
 
 async function isTaken(rx: Read, account: number, name: string): Promise<boolean> {
@@ -53,10 +75,15 @@ export async function noteReject(
     stamp.now,
   );
   const over = await tx.all<RejectRow>(
-    `SELECT email_id, account_id, mailbox_id, uid FROM reject WHERE account_id = ?
-     ORDER BY at DESC, email_id DESC LIMIT 10 OFFSET ? + 0`,
+    // What a person moved elsewhere counts as well, until its week is over.
+    `SELECT email_id, account_id, mailbox_id, uid FROM (
+       SELECT r.*, row_number() OVER newest AS number, sum(e.size) OVER newest AS octets
+       FROM reject r LEFT JOIN email e ON e.id = r.email_id WHERE r.account_id = ?1
+       WINDOW newest AS (ORDER BY r.at DESC, r.email_id DESC)
+     ) WHERE number > ?2 OR octets > ?3`,
     account,
     MOST_REJECTS,
+    MOST_OCTETS,
   );
   for (const row of over) await letGo(tx, row, stamp);
 }

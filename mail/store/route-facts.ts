@@ -44,7 +44,8 @@ export const routeFacts = query('route-facts', async (rx, asked: RouteQuestion):
   );
   if (domain === undefined) return { domain: 'none', ...NOTHING };
   if (domain.state !== 1) return { domain: 'unverified', ...NOTHING };
-  const { account, alias, forwards } = await meaning(rx, domain, asked);
+  const found = await meaning(rx, domain, asked);
+  const { account, alias, forwards } = asked.role && isEnded(found, asked) ? await atRole(rx, domain) : found;
   const all = account === null ? (alias?.accounts ?? []) : [account];
   const accounts: number[] = [];
   for (const one of all) if (await hasRoom(rx, one, asked.size)) accounts.push(one);
@@ -53,7 +54,7 @@ export const routeFacts = query('route-facts', async (rx, asked: RouteQuestion):
     all,
     accounts,
     alias: alias?.id ?? null,
-    over: alias !== undefined && asked.now !== null && isOver(alias, asked.now),
+    over: isEnded({ alias }, asked),
     forwards: forwards !== 'none',
     waits: forwards === 'waiting',
     ruled: all.length > 0 && (await anyRules(rx, domain.tenant, false)),
@@ -78,8 +79,16 @@ async function meaning(rx: Read, domain: Domain, { keys, role }: RouteQuestion):
   }
   const [whole = ''] = keys;
   const alias = await wildAlias(rx, domain.id, whole.slice(0, whole.lastIndexOf('@')));
-  const account = alias === undefined && role ? await postmasterOf(rx, domain) : null;
-  return { account, alias, forwards: 'none' };
+  if (alias === undefined && role) return atRole(rx, domain);
+  return { account: null, alias, forwards: 'none' };
+}
+
+function isEnded({ alias }: Pick<Meaning, 'alias'>, { now }: RouteQuestion): boolean {
+  return alias !== undefined && now !== null && isOver(alias, now);
+}
+
+async function atRole(rx: Read, domain: Domain): Promise<Meaning> {
+  return { account: await postmasterOf(rx, domain), alias: undefined, forwards: 'none' };
 }
 
 async function accountAt(rx: Read, domain: number, key: string): Promise<number | null> {

@@ -1,3 +1,4 @@
+import type { Named } from '../policy/sender-rules.ts';
 import { command, query, type Read } from './engine/types.ts';
 
 /** Of one tenant. */
@@ -87,6 +88,22 @@ export const senderRules = query(
   async (rx, input: { account: number; patterns: readonly string[] }): Promise<FoundRule[]> => {
     const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
     return row === undefined ? [] : found(rx, { ...input, tenant: row.tenant, outward: false });
+  },
+);
+
+/** Whether an account or its tenant allows somebody by a name of this kind. */
+export const allowsByName = query(
+  'allows-by-name',
+  async (rx, { account, named }: { account: number; named: Named }): Promise<boolean> => {
+    const rule = await rx.get(
+      `SELECT 1 AS there FROM account a JOIN sender_rule r ON r.tenant = a.tenant AND r.outward = 0
+       WHERE a.id = ?1 AND r.kind = 'allow' AND (r.account_id IS NULL OR r.account_id = ?1)
+         AND (instr(r.pattern, '@') > 0 OR (?2 <> 'address' AND instr(r.pattern, '/') = 0
+           AND (?2 = 'any' OR substr(r.pattern, 1, 2) <> '*.'))) LIMIT 1`,
+      account,
+      named,
+    );
+    return rule !== undefined;
   },
 );
 

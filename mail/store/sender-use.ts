@@ -93,7 +93,8 @@ export const forgetSenderUse = command(
     const eased = await tx.run(
       `DELETE FROM paused_sender WHERE sender IN
        (SELECT sender FROM paused_sender WHERE paused_at IS NULL AND eased_until <= ? LIMIT ?)`,
-      now,
+      // What is still held for it is found by this row, also when the process was away for a day.
+      now - DAYS * DAY_MS,
       SLICE,
     );
     return more || eased.changes === SLICE;

@@ -16,9 +16,12 @@ interface Gated {
 const HOLES =
   /\.(?:php\d?|phtml|aspx?|jspx?|cgi|env|git|svn|ht(?:access|passwd)|sql|bak)(?:$|[./~_-])|^\/(?:wp-|wordpress|phpmyadmin|cgi-bin|boaform|hnap1|vendor\/|actuator|solr|\.aws|\.ssh)/i;
 
-/** Whether somebody only asks for this to find out what can be broken into. */
-export function looksForHoles(path: string): boolean {
-  return HOLES.test(path);
+/**
+ * Whether somebody only asks for this to find out what can be broken into. `site` is the field Sec-Fetch-Site: a page of
+ * another site can make the browser of any visitor ask for anything, and the visitor is not who looks.
+ */
+export function looksForHoles(path: string, site: string | string[] | undefined): boolean {
+  return HOLES.test(path) && site !== 'cross-site' && site !== 'same-site';
 }
 
 /** Counts the connections of a listener, and answers who is shut out before anything is looked at. */

@@ -124,7 +124,7 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
     return reply.type(type).send(text);
   });
   app.setNotFoundHandler((request, reply) => {
-    if (looksForHoles(pathOf(request))) options.guard.offended(request.ip, 'scans');
+    if (looksForHoles(pathOf(request), request.headers['sec-fetch-site'])) options.guard.offended(request.ip, 'scans');
     return reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`));
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {

@@ -54,12 +54,13 @@ export class PeopleDesk {
     ip: string,
   ): Promise<'right' | 'wrong' | 'busy' | (Checked & { kind: 'throttled' })> {
     const attempt = { network: networkOf(ip), account: key === undefined ? undefined : accountKeyOf(key) };
-    const at = this.#world.clock();
-    const admission = this.#free(ip) ? undefined : this.#world.throttle.admit(attempt, at);
+    const { throttle, clock } = this.#world;
+    const admission = this.#free(ip) ? undefined : throttle.admit(attempt, clock());
     if (admission?.kind === 'throttled') return admission;
     if (admission !== undefined && admission.delay > 0) await sleep(admission.delay, undefined, { ref: false });
     const right = await this.passwords.matches(stored, password);
-    if (right !== false && admission !== undefined) this.#world.throttle.forgive(attempt, at);
+    if (right !== false) admission?.forgive();
+    if (right === true) throttle.proved(attempt, clock());
     return right === undefined ? 'busy' : right ? 'right' : 'wrong';
   }
 

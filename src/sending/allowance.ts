@@ -26,7 +26,13 @@ export const ownersOf = query('owner-keys', async (rx, input: { organization: nu
 
 type Limits = Pick<
   Settings,
-  'live' | 'unclaimedSending' | 'mailboxDaily' | 'mailboxNewRecipients' | 'organizationDaily' | 'keyPerSecond'
+  | 'live'
+  | 'unclaimedSending'
+  | 'mailboxDaily'
+  | 'mailboxNewRecipients'
+  | 'organizationDaily'
+  | 'keyPerSecond'
+  | 'pauseSenders'
 >;
 
 /** How many seconds of its rate a key may send at once. */
@@ -62,14 +68,15 @@ function rateBudget({ live, keyPerSecond }: Limits, subject: string): Budget[] {
   return [{ subject, rate, told: 'This is the pace of one key' }];
 }
 
-function mailboxBudget({ live, mailboxDaily: daily, mailboxNewRecipients: most }: Limits, account: number): Budget[] {
+function mailboxBudget(settings: Limits, account: number): Budget[] {
+  const { live, mailboxDaily: daily, mailboxNewRecipients: most, pauseSenders: watched } = settings;
   if (!live) return [];
   const told = 'This is what one mailbox may send; the operator of the box can allow more';
   return [
     {
       subject: `account/${account}`,
       told,
-      watched: true,
+      watched,
       ...(daily > 0 && { daily }),
       ...(most > 0 && { newRecipients: { account, most } }),
     },
@@ -77,8 +84,8 @@ function mailboxBudget({ live, mailboxDaily: daily, mailboxNewRecipients: most }
 }
 
 /** A key that sends as no mailbox; one that sends as a mailbox is watched as that. */
-function keyWatch({ live }: Limits, subject: string): Budget[] {
-  return live ? [{ subject, told: '', watched: true }] : [];
+function keyWatch({ live, pauseSenders }: Limits, subject: string): Budget[] {
+  return live && pauseSenders ? [{ subject, told: '', watched: true }] : [];
 }
 
 function organizationBudget({ live, organizationDaily: daily }: Limits, tenant: number): Budget[] {

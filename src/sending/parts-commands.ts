@@ -4,7 +4,7 @@ import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { releaseHeld, steerUnfrozen } from './held-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
-import { resumeUnfrozen, tellPause } from './pause-commands.ts';
+import { releaseResumed, resumeUnfrozen, tellPause } from './pause-commands.ts';
 import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
 import { addUpload, forgetUploads } from './upload-commands.ts';
@@ -26,6 +26,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   forgetWebhookAttempts,
   moveSent,
   releaseHeld,
+  releaseResumed,
   removeForwarder,
   removeWebhook,
   resumeUnfrozen,

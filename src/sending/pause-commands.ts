@@ -33,3 +33,16 @@ export const resumeUnfrozen = command(
     return frozen === undefined ? resumeSender.run(tx, input, stamp) : { kind: 'frozen' };
   },
 );
+
+/**
+ * Lets go a slice of what is still held for senders that send again: whoever resumed one may have got no further than
+ * some of it, and such a sender stands in no list of paused ones.
+ */
+export const releaseResumed = command('release-resumed', async (tx, _input: undefined, stamp): Promise<boolean> => {
+  const resumed = await tx.all<{ sender: string; tenant: number }>(
+    `SELECT p.sender, p.tenant FROM paused_sender p WHERE p.paused_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM organization o WHERE o.id = p.tenant AND o.frozen_at IS NOT NULL)`,
+  );
+  for (const one of resumed) if ((await resumeSender.run(tx, one, stamp)).more) return true;
+  return false;
+});

@@ -14,7 +14,7 @@ export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: Wor
   const ports = (): Listeners => listeners;
   return {
     ...inside,
-    limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip))),
+    limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip)), inside.guard),
     certificate: () => ({ pem: inside.tls.pair.cert, selfSigned: inside.tls.selfSigned }),
     startedAt: clock(),
     policy: allowAll,

@@ -9,6 +9,7 @@ import { openMetrics } from '../../src/metrics.ts';
 import { outcome, rpc } from '../support/mcp.ts';
 import { testWorld } from '../support/world.ts';
 import { fixtureOffer } from './fixtures/offer.ts';
+import { testGuard } from '../support/guard.ts';
 
 export interface FixtureServer extends AsyncDisposable {
   /** Of the door itself, without its path. */
@@ -23,7 +24,9 @@ export async function startFixtureServer(): Promise<FixtureServer> {
   let base = '';
   const stack = new AsyncDisposableStack();
   try {
-    const { world } = stack.use(await testWorld({ limits: new HttpLimits(() => true), baseUrl: () => base }));
+    const { world } = stack.use(
+      await testWorld({ limits: new HttpLimits(() => true, testGuard()), baseUrl: () => base }),
+    );
     const http = await startHttp({
       listeners: [{ tls: false, host: '127.0.0.1', port: 0 }],
       secureContext: () => {

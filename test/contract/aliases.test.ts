@@ -7,6 +7,7 @@ import { ownsAddress } from '../../mail/store/account.ts';
 import { addAlias, changeAlias, MOST_ALIASES, removeAlias } from '../../mail/store/alias.ts';
 import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { dismissAccount } from '../../mail/store/account-removal.ts';
+import { addSenderRule } from '../../mail/store/sender-rule.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { alignIdentities, identitiesOf } from '../../mail/store/identity.ts';
 import { mailParts } from '../../mail/parts.ts';
@@ -138,6 +139,16 @@ describe('several mailboxes', () => {
     expect(await accountsOf('team')).toBe('full');
   });
 
+  test('who blocks its sender gets nothing by its forward either', async () => {
+    await alias('team', { accounts: [bert, anna] });
+    const forward = { tenant: 1, keep: true, pending: false, stopped: false };
+    await box.store.write(setForward, { ...forward, from: 'team@box.test', to: 'you@remote.example' });
+    const rule = { tenant: 1, outward: false, kind: 'block', note: '' } as const;
+    await box.store.write(addSenderRule, { ...rule, account: anna, pattern: 'list.shop.example' });
+    expect(await mail('team')).toEqual({ kind: 'accepted' });
+    expect([await inInbox(box, anna), await inInbox(box, bert)]).toEqual([0, 1]);
+  });
+
   test('a mailbox that goes leaves the alias to the others, and takes with it what led to it alone', async () => {
     const team = await alias('team', { accounts: [bert, anna] });
     await alias('only', { accounts: [bert] });
@@ -150,9 +161,25 @@ describe('several mailboxes', () => {
     const domain = (await aliasNow(box, await alias('one'))).domain;
     const input = { tenant: 2, domain, key: 'two@box.test', accounts: [anna], note: '', expiresAt: null, most: null };
     expect(await box.store.write(addAlias, input)).toEqual({ kind: 'no-domain' });
-    expect(await box.store.write(changeAlias, { ...input, id: 1 })).toEqual({ kind: 'no-account' });
+    expect(await box.store.write(changeAlias, { ...input, id: 1 })).toEqual({ kind: 'missing' });
+    const elsewhere = { id: 1, tenant: 1, accounts: [anna, 999] };
+    expect(await box.store.write(changeAlias, elsewhere)).toEqual({ kind: 'no-account' });
     expect(await box.store.write(removeAlias, { id: 1, tenant: 2 })).toEqual({ kind: 'missing' });
     expect(await accountsOf('one')).toEqual([anna]);
+  });
+});
+
+describe('postmaster and abuse', () => {
+  test.each(['postmaster', 'abuse'])('%s@ is there when what takes its mail has ended', async (role) => {
+    await alias('*', { accounts: [bert], expiresAt: box.clock.now + 1000 });
+    expect(await accountsOf(role)).toEqual([bert]);
+    box.clock.now += 1000;
+    expect(await accountsOf(role)).toEqual([anna]);
+    expect(await accountsOf('other')).toBe('over');
+    await alias(role, { accounts: [bert], expiresAt: box.clock.now + 1000 });
+    expect(await accountsOf(role)).toEqual([bert]);
+    box.clock.now += 1000;
+    expect(await accountsOf(role)).toEqual([anna]);
   });
 });
 
@@ -221,6 +248,33 @@ describe('an alias for a while', () => {
     expect(await box.store.write(submit, one)).toMatchObject({ kind: 'taken' });
     expect(await box.store.write(submit, { ...one, trace: 'two' })).toMatchObject({ kind: 'refused' });
     expect(await aliasNow(box, id)).toMatchObject({ used: 1, firstFrom: 'box.test' });
+  });
+
+  test('counts what it passes on and keeps nothing of, and ends by that as well', async () => {
+    const forward = { tenant: 1, keep: false, pending: false, stopped: false };
+    await box.store.write(setForward, { ...forward, from: 'out@box.test', to: 'you@remote.example' });
+    const id = await alias('out', { most: 1 });
+    expect(await mail('out')).toEqual({ kind: 'accepted' });
+    expect(await aliasNow(box, id)).toMatchObject({ used: 1 });
+    expect(await mail('out')).toBe('over');
+    expect(await inInbox(box, anna)).toBe(0);
+  });
+
+  test('counts what a forward inside of the box brings to it, and what somebody here sends through it', async () => {
+    const forward = { tenant: 1, keep: false, pending: false, stopped: false };
+    await box.store.write(setForward, { ...forward, from: 'bert@box.test', to: 'once@box.test' });
+    await box.store.write(setForward, { ...forward, from: 'once@box.test', to: 'you@remote.example' });
+    const id = await alias('once', { most: 2 });
+    expect(await mail('bert')).toEqual({ kind: 'accepted' });
+    const login = { account: bert, address: 'bert@box.test' };
+    const body = 'From: bert@box.test\r\n\r\nhello\r\n';
+    expect(await arrive(intake, { from: 'bert@box.test', to: 'once@box.test', body, login })).toEqual({
+      kind: 'accepted',
+    });
+    expect(await aliasNow(box, id)).toMatchObject({ used: 2 });
+    // It leads nowhere now, so the mailbox of which it was forwarded keeps it.
+    expect(await mail('bert')).toEqual({ kind: 'accepted' });
+    expect(await inInbox(box, bert)).toBe(1);
   });
 
   test('goes on when it is given more', async () => {

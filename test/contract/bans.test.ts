@@ -19,7 +19,7 @@ const list = async (): Promise<string[]> => {
   return rows.map((one) => one.network);
 };
 
-test('each ban lasts longer than the one before: 15 minutes, 1 hour, 6 hours, 1 day, 7 days, and not more', async () => {
+test('each ban lasts longer than the one before: 15 minutes, 1 hour, 6 hours, 1 day, and not more: mail that waits outside comes in after all', async () => {
   const lengths: number[] = [];
   for (let i = 0; i < 6; i++) {
     const { times, since, until } = await add();
@@ -27,7 +27,7 @@ test('each ban lasts longer than the one before: 15 minutes, 1 hour, 6 hours, 1 
     lengths.push(until - since);
     test_.clock.now = until;
   }
-  expect(lengths).toEqual([15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 7 * DAY]);
+  expect(lengths).toEqual([15 * MINUTE, HOUR, 6 * HOUR, DAY, DAY, DAY]);
 });
 
 test('who behaves for a month begins anew', async () => {

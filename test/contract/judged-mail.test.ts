@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { forgetRejects } from '../../mail/store/reject.ts';
 import { UNKNOWN } from '../../mail/auth/authenticate.ts';
@@ -7,6 +8,8 @@ import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
 import { removeMailbox, createMailbox, listMailboxes } from '../../mail/store/mailbox.ts';
 import { copyEntries } from '../../mail/store/entry-commands.ts';
 import { query } from '../../mail/store/engine/types.ts';
+import { setQuota } from '../../mail/store/account.ts';
+import { quotaOf } from '../../mail/store/quota.ts';
 import { judgedOf } from '../../mail/store/judged.ts';
 import { type Arriving, arrive, testIntake } from '../support/arrivals.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -41,6 +44,7 @@ const stored = query('test-stored', (rx) =>
      ORDER BY m.account_id, e.id`,
   ),
 );
+const blobFiles = query('test-files', (rx) => rx.all<{ file: string }>('SELECT file FROM blob WHERE file IS NOT NULL'));
 const count = query('test-blobs', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM blob'));
 
 describe('mail that is judged', () => {
@@ -169,6 +173,46 @@ describe('mail that is judged', () => {
     const subjects = (await rows()).map(({ octets }) => /Subject: (\d+)/.exec(octets)?.[1]);
     expect(subjects).toHaveLength(200);
     expect(subjects[0]).toBe('5');
+  });
+
+  test('large refused mail pushes out the oldest as well, and takes no room that is needed', async () => {
+    const door = intake({ general: { findings: [FRAUD] } });
+    const large = `Subject: large\n\n${`${'x'.repeat(998)}\n`.repeat(12_000)}`;
+    const send = (): Promise<unknown> => arrive(door, { from: 'x@remote.example', to: 'anna@box.test', body: large });
+    for (let i = 0; i < 6; i++) await send();
+    expect(await rows()).toHaveLength(4);
+    const { use } = await box.store.read(quotaOf, { account: anna });
+    await box.store.write(setQuota, {
+      account: anna,
+      bytes: (use?.usedBytes ?? 0) + 13_000_000,
+    });
+    expect(await send()).toMatchObject({ code: 550 });
+    expect((await box.store.read(quotaOf, { account: anna })).use).toMatchObject({ usedBytes: use?.usedBytes });
+  });
+
+  test('a refused message that may have been stored keeps its file', async () => {
+    const write = async (...args: Parameters<typeof box.store.write>): Promise<never> => {
+      await box.store.write(...args);
+      throw new Error('the answer was lost');
+    };
+    const unsure = new Proxy(box.store, {
+      get: (store, name) => {
+        const own: unknown = Reflect.get(store, name, store);
+        if (name === 'write') return write;
+        return typeof own === 'function' ? (own.bind(store) as unknown) : own;
+      },
+    });
+    const { judging } = intake({ general: { findings: [FRAUD] } }).options;
+    const door = testIntake(box, { store: unsure, judging });
+    const body = `Subject: large\n\n${'x\n'.repeat(100_000)}`;
+    expect(await arrive(door, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({ code: 550 });
+    // Files are removed in the background: by the time that another one has come and gone, it would be gone as well.
+    const other = testIntake(box, {
+      judging: judging && { ...judging, judge: { judge: () => Promise.reject(new Error()) } },
+    });
+    expect(await arrive(other, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({ code: 451 });
+    const [kept] = await box.store.read(blobFiles, undefined);
+    expect(existsSync(box.store.files.path(kept?.file ?? ''))).toBe(true);
   });
 
   test('a mailbox of that name that a person made is left alone', async () => {

@@ -9,6 +9,7 @@ import { changeEmails } from '../../mail/store/email-change-commands.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { nextLessons, noteKept, noteLessons, type Says } from '../../mail/store/lesson.ts';
 import { lessonWords } from '../../mail/store/lesson-words.ts';
+import { reputationOf } from '../../mail/store/sender.ts';
 import { KNOWN, knownWords, learn } from '../../mail/store/words.ts';
 import { MOST_KNOWN, sweepWords } from '../../mail/store/word-sweep.ts';
 import { mailParts } from '../../mail/parts.ts';
@@ -37,6 +38,15 @@ const fill = command('fill', async (tx, what: { account: number; from: number; c
     what.count,
   );
 });
+const judge = command('judge', (tx, what: { email: number; senders: string[] }) =>
+  tx
+    .run(
+      "INSERT INTO judged (email_id, trust, verdict, senders) VALUES (?, '{}', '{}', ?)",
+      what.email,
+      JSON.stringify(what.senders),
+    )
+    .then(() => undefined),
+);
 const dismiss = command('dismiss', dismissAccount);
 
 interface Person {
@@ -51,7 +61,7 @@ let me: Person;
 
 async function openStore(): Promise<void> {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, say, fill, dismiss] });
+  box = await testStore({ ...parts, commands: [...parts.commands, say, fill, judge, dismiss] });
 }
 
 /** A store of its own for each test. */
@@ -280,7 +290,7 @@ describe('what is learned', () => {
     });
   });
 
-  test('one that cannot be read keeps back none behind it', async () => {
+  test('one that cannot be read, twice, keeps back none behind it', async () => {
     const uids = [await put(me, 'one'), await put(me, 'two')];
     await move(me, uids, 'INBOX', 'Junk');
     let tries = 0;
@@ -295,9 +305,38 @@ describe('what is learned', () => {
       },
     });
     await learner.run();
-    expect(tries).toBe(1);
+    expect(tries).toBe(2);
     expect(memory().accounts).toMatchObject([{ junk: 1 }]);
     expect(await waiting(me)).toEqual([]);
+  });
+
+  test('what failed once is learned the next time: it may have been the fault of another', async () => {
+    const uids = [await put(me, 'one'), await put(me, 'two')];
+    await move(me, uids, 'INBOX', 'Junk');
+    let tries = 0;
+    await using learner = new Learner({
+      store: box.store,
+      log: quiet,
+      wordsOf: (source) => {
+        if (tries++ > 0) return lessonWords(source);
+        throw new Error('the judge ended');
+      },
+    });
+    await learner.run();
+    expect(memory().accounts).toMatchObject([{ junk: 2 }]);
+    expect(await waiting(me)).toEqual([]);
+  });
+
+  test('what is said twice counts once for who sent it', async () => {
+    await move(me, [await put(me, 'one')], 'INBOX', 'Junk');
+    const email = (await box.store.read(nextLessons, { after: 0, limit: 1 }))?.lessons[0]?.email ?? 0;
+    const senders = ['d:sender.example'];
+    await box.store.write(judge, { email, senders });
+    await learnAll();
+    await box.store.write(say, { account: me.account, emails: [email], says: 'junk' });
+    await learnAll();
+    const about = { account: me.account, keys: senders, author: '', now: box.clock.now };
+    expect((await box.store.read(reputationOf, about)).own).toMatchObject([{ junked: 1 }]);
   });
 
   test('a message that is gone teaches nothing', async () => {

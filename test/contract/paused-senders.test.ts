@@ -3,6 +3,7 @@ import { listWaiting } from '../../mail/delivery/outbox.ts';
 import { takeReport } from '../../mail/delivery/report.ts';
 import { sendScheduled } from '../../mail/delivery/schedule.ts';
 import { submit, type Submitted } from '../../mail/delivery/submit.ts';
+import { sendVacationAnswer, type VacationAnswered } from '../../mail/delivery/vacation-answer.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
@@ -27,12 +28,18 @@ const complain = command('test-complain', async (tx, { id, digest }: { id: numbe
   return takeReport(tx, { copy, digest, said, delivery: null }, 'report', stamp);
 });
 
+/** A message came that gets an answer; the id of the job. */
+const away = command('test-away', async (tx, { account: of }: { account: number }): Promise<number> => {
+  await tx.run('INSERT INTO vacation_job (account_id, email_id, at) VALUES (?, 1, 0)', of);
+  return (await tx.get<{ id: number }>('SELECT max(id) AS id FROM vacation_job'))?.id ?? 0;
+});
+
 let box: TestStore;
 let account: number;
 let sent: number;
 beforeEach(async () => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, complain] });
+  box = await testStore({ ...parts, commands: [...parts.commands, complain, away] });
   ({ account } = await testAccount(box.store));
   sent = 0;
 });
@@ -196,6 +203,26 @@ describe('what comes back', () => {
     await box.store.write(submit, freely(outgoing('Subject: x\r\n\r\n', list, { trace: 'free', account })));
     await bounce((await queue('due')).slice(0, 60).map((row) => row.id));
     expect(await paused()).toEqual([]);
+  });
+});
+
+describe('somebody who is away', () => {
+  async function answer(to: string): Promise<VacationAnswered> {
+    const id = await box.store.write(away, { account });
+    const mail = outgoing('Subject: Away\r\n\r\n', [to], { trace: `away-${++sent}`, account, sender: '' });
+    const budgets = [{ subject: `account/${account}`, told: '', watched: true }];
+    return box.store.write(sendVacationAnswer, { id, account, key: to, mail: { ...freely(mail), budgets } });
+  }
+
+  test('is not paused by a stranger who makes up whom to answer, and whose server says that they do not exist', async () => {
+    for (let n = 0; n < 110; n++) expect((await answer(`made-up${n}@elsewhere.test`)).kind).toBe('sent');
+    await bounce((await queue('due')).slice(0, 50).map((row) => row.id));
+    expect(await paused()).toEqual([]);
+  });
+
+  test('answers nobody while paused', async () => {
+    await meet(101);
+    expect(await answer('friend@elsewhere.test')).toMatchObject({ kind: 'refused' });
   });
 });
 

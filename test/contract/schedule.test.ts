@@ -11,6 +11,7 @@ import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { queueOfTrace } from '../../mail/store/queue.ts';
 import { addSuppression } from '../../mail/store/suppression.ts';
+import { aliasNow, testAlias } from '../support/aliases.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import { outgoing } from '../support/submission.ts';
 
@@ -150,4 +151,20 @@ test('a forward that passes nothing on for now keeps the message waiting', async
   box.clock.now += 2 * MINUTE;
   await scheduler.run();
   expect((await story('patient')).map(([event]) => event)).toEqual(['scheduled', 'submitted', 'forwarded']);
+});
+
+test('an alias takes its last message of several that are due at once; the others say that it has ended', async () => {
+  const { account } = await testAccount(box.store, 'anna');
+  const id = await testAlias(box, 'once', { accounts: [account], most: 1 });
+  for (const trace of ['first', 'second']) await later(trace, ['once@box.test', 'you@remote.example']);
+  box.clock.now += MINUTE;
+  await scheduler.run();
+  expect(await aliasNow(box, id)).toMatchObject({ used: 1 });
+  expect(await box.store.read(delivered, undefined)).toBe(1);
+  expect(await box.store.read(listWaiting, { tenant: 1, accounts: null, after: 0, limit: 9 })).toEqual([]);
+  const events = async (trace: string) =>
+    (await box.store.read(journalOf, { trace, ...OPERATOR_VIEW })).map((one) => one.event);
+  const stories = await Promise.all(['first', 'second'].map(events));
+  expect(stories.filter((one) => one.includes('failed'))).toHaveLength(1);
+  expect(stories.every((one) => one.includes('submitted'))).toBe(true);
 });

@@ -15,6 +15,7 @@ import {
 import { sampleWith, vouchedBy } from '../support/sample.ts';
 import { testAlias } from '../support/aliases.ts';
 import { testIntake, theAddress } from '../support/arrivals.ts';
+import { judgingBy } from '../support/judging.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import { freely, outgoing } from '../support/submission.ts';
 
@@ -33,12 +34,14 @@ afterEach(() => box[Symbol.asyncDispose]());
 
 const add = (rule: Partial<NewSenderRule> & { pattern: string }) =>
   box.store.write(addSenderRule, { tenant: 1, account: anna, outward: false, kind: 'block', note: '', ...rule });
-const toAnna = (sender: string | undefined, ip = '192.0.2.7', local = 'anna') =>
-  intake.route(theAddress(`${local}@box.test`), undefined, {
+const toAnna = (sender: string | undefined, ip = '192.0.2.7', local = 'anna', by = intake) =>
+  by.route(theAddress(`${local}@box.test`), undefined, {
     sender: sender === undefined ? undefined : theAddress(sender),
     ip,
     size: undefined,
   });
+
+const CHECKS = { ...judgingBy(() => Promise.reject(new Error('nobody asks'))), checks: true };
 
 describe('before a message has come', () => {
   test.each([
@@ -70,6 +73,29 @@ describe('before a message has come', () => {
     await add({ pattern: 'shop.example', kind: 'allow' });
     expect((await toAnna('ann@shop.example')).kind).toBe('here');
     expect((await toAnna('ann@shop.example', undefined, 'bert')).kind).toBe('blocked');
+  });
+
+  test.each([
+    ['a network', '192.0.2.0/24', null, 'boss@partner.example', null],
+    ['a domain above', '*.example', null, '*.sub.partner.example', null],
+    ['a domain', 'shop.example', null, 'boss@partner.example', null],
+    ['a domain of the organization', 'shop.example', null, 'partner.example', 'own'],
+    ['an address', 'ann@shop.example', null, 'boss@partner.example', 'own'],
+  ])('%s that is blocked waits for the author whom a rule allows', async (_name, pattern, _all, allowed, own) => {
+    await add({ pattern, account: null });
+    expect((await toAnna('ann@shop.example')).kind).toBe('blocked');
+    await add({ pattern: allowed, kind: 'allow', account: own === null ? null : anna });
+    // What sends for somebody has an envelope sender of its own: the author may be the one who is allowed.
+    expect((await toAnna('ann@shop.example')).kind).toBe('blocked');
+    const judged = testIntake(box, { judging: CHECKS });
+    expect((await toAnna('ann@shop.example', undefined, 'anna', judged)).kind).toBe('here');
+  });
+
+  test('a network that is allowed weighs less than the name that is blocked', async () => {
+    await add({ pattern: 'shop.example' });
+    await add({ pattern: '192.0.2.7/32', kind: 'allow' });
+    const judged = testIntake(box, { judging: CHECKS });
+    expect((await toAnna('ann@shop.example', undefined, 'anna', judged)).kind).toBe('blocked');
   });
 
   test('an alias leads on to those who do not block', async () => {

@@ -79,6 +79,24 @@ async function sent(id: string, by: Tenant, to: Tenant, away: string): Promise<n
   return done.rows;
 }
 
+test('what came by an alias is found by the address of its mailbox, by this organization only', async () => {
+  const { a, b } = tenants;
+  const data = octets('you@world.example', 'alias@world.example');
+  const deliveries = [{ account: accountOf(a), to: `sales@${a.main.domain}`, trace: '' }];
+  const rest = { onward: [], eightBit: false, hold: null, data, file: null, index: indexMessage(data) };
+  const from = { ip: '192.0.2.1', helo: 'mx.world.example' };
+  await tenants.world.store.write(deliver, {
+    trace: 'by-alias',
+    sender: 'alias@world.example',
+    deliveries,
+    from,
+    ...rest,
+  });
+  expect((await trace({ address: a.main.address }, a)).message['messageId']).toBe('by-alias');
+  expect((await trace({ address: `sales@${a.main.domain}` }, a)).message['messageId']).toBe('by-alias');
+  expect((await tenants.try('trace_message', { address: a.main.address }, b.caller)).kind).toBe('refused');
+});
+
 describe('a message between two organizations', () => {
   test('is told to each as far as it is its own', async () => {
     const { a, b, world } = tenants;

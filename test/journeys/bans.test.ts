@@ -55,6 +55,12 @@ test('who looks for holes is shut out at every door and told why, also after a r
   await expect(box.ask('remove_ban', { address: 'example.org' })).rejects.toThrow('give an IP address');
 });
 
+test('a page of another site gets nobody shut out whose browser shows it', async () => {
+  const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' };
+  for (let i = 0; i < 40; i++) await askFrom('127.0.0.12', box.port('http'), `/.env?n=${i}`, { headers });
+  expect(await saidBy('imap', '127.0.0.12')).toMatch(/^\* OK /);
+});
+
 test('an exempt network is never shut out', async () => {
   await scan('127.0.0.77', 40);
   expect(await saidBy('smtp', '127.0.0.77')).toMatch(/^220 /);

@@ -28,6 +28,8 @@ export async function liveWorld(): Promise<LiveWorld> {
     await dnsServer({ 'MX remote.test': ['10 mx.remote.test'], 'A mx.remote.test': [sink.host], ...everywhere(sink) }),
   );
   const settings = {
+    // Most of what these suites send bounces.
+    PAUSE_SENDERS: 'off',
     RESOLVERS: dns.address,
     OUTBOUND_PORT: String(sink.port),
     EXEMPT_NETWORKS: '127.0.0.0/8',

@@ -55,7 +55,8 @@ export async function arrive(
 ): Promise<string | Refusal | { kind: 'accepted' }> {
   const who = login && { account: login.account, address: theAddress(login.address), credential: 1 };
   const recipient = theAddress(to);
-  const route = await intake.route(recipient, who);
+  const sender = from === '' ? undefined : theAddress(from);
+  const route = await intake.route(recipient, who, { sender, ip: '192.0.2.1', size: undefined });
   const returns = route.kind === 'return' && from === '';
   const out = route.kind === 'elsewhere' && who !== undefined;
   if (!['here', 'forward', 'report'].includes(route.kind) && !returns && !out) return route.kind;
@@ -65,7 +66,7 @@ export async function arrive(
   const sink = intake.open({
     id: `arrived-${++arrived}`,
     door: who === undefined ? 'mx' : 'submission',
-    sender: from === '' ? undefined : theAddress(from),
+    sender,
     recipients: [{ address: recipient, route, dsn }, ...others],
     login: who,
     smtputf8: false,

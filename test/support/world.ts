@@ -76,7 +76,7 @@ export async function testWorld(
     }),
     throttle,
     guard,
-    limits: new HttpLimits(() => false),
+    limits: new HttpLimits(() => false, testGuard()),
     hold: null,
     policy: allowAll,
     baseUrl,

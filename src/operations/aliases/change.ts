@@ -26,18 +26,15 @@ export const updateAlias = operation({
   output: z.object({ alias: Shown }),
   rest: { method: 'PUT', path: '/api/email/aliases/:aliasId' },
   async run(call, { aliasId, mailboxIds, expiresAt, maxMessages, note }) {
-    const { id, key, ...before } = await aliasOf(call, aliasId);
+    const { id, key } = await aliasOf(call, aliasId);
     const named = mailboxIds === undefined ? undefined : await namedMailboxes(call, mailboxIds);
-    const terms = {
-      accounts: named?.map((one) => one.id) ?? before.accounts,
-      expiresAt: expiresAt === undefined ? before.expiresAt : expiryOf(call, expiresAt ?? undefined),
-      most: maxMessages === undefined ? before.most : maxMessages,
-      note: note === undefined ? before.note : (note ?? ''),
-    };
+    const accounts = named?.map((one) => one.id);
+    const until = expiresAt === undefined ? undefined : expiryOf(call, expiresAt ?? undefined);
+    const terms = { accounts, expiresAt: until, most: maxMessages, note: note === null ? '' : note };
     const done = await call.change(changeAlias, { id, tenant: call.tenant, ...terms }, key, {
-      mailboxIds: terms.accounts.map((one) => publicId('mailbox', one)),
-      expiresAt: isoOrNull(terms.expiresAt),
-      maxMessages: terms.most,
+      ...(accounts !== undefined && { mailboxIds: accounts.map((one) => publicId('mailbox', one)) }),
+      ...(until !== undefined && { expiresAt: isoOrNull(until) }),
+      ...(maxMessages !== undefined && { maxMessages }),
     });
     if (done.kind === 'missing') return notFound('alias');
     if (done.kind === 'no-account') return notFound('mailbox');

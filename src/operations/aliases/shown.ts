@@ -56,8 +56,7 @@ function stateOf({ expiresAt, most, used }: Alias, now: number): z.output<typeof
 
 /** The alias that is meant; a limited token must be allowed all mailboxes that it leads to. */
 export async function aliasOf(call: Call, aliasId: string): Promise<Alias> {
-  const id = rowId('alias', aliasId);
-  const found = (await call.store.read(aliasesOf, { tenant: call.tenant })).find((one) => one.id === id);
+  const [found] = await call.store.read(aliasesOf, { tenant: call.tenant, id: rowId('alias', aliasId) ?? 0 });
   if (found === undefined) return notFound('alias');
   const allowed = await allowedAccounts(call);
   if (allowed !== null && !found.accounts.every((one) => allowed.includes(one))) outOfScope(call.caller);

@@ -16,7 +16,7 @@ export const listBansOfBox = operation({
   action: 'read',
   operatorOnly: true,
   description:
-    'For the operator: networks that every door turns away now, what for, how often that happened within a month, and until when. Each time lasts longer: 15 minutes, 1 hour, 6 hours, 1 day, 7 days. Changes nothing.',
+    'For the operator: networks that every door turns away now, what for, how often that happened within a month, and until when. Each time lasts longer: 15 minutes, 1 hour, 6 hours, 1 day. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({ ...Page }),
   output: z.object({

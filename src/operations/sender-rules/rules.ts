@@ -78,6 +78,12 @@ async function scopeOf(call: Call, mailboxId: string | undefined): Promise<numbe
 }
 
 function patternOf(text: string, direction: 'in' | 'out'): string {
+  const at = text.lastIndexOf('@');
+  // A local part may have one, and nobody's has: such a rule would be about no one.
+  if (text.slice(0, Math.max(0, at)).includes('*')) {
+    const why = `pattern cannot have a * before the @: ${text.slice(at + 1)} is about all addresses of that domain.`;
+    refuse('invalid_arguments', why, { issues: [{ path: 'pattern', message: 'has a * before the @' }] });
+  }
   const pattern = namePattern(text) ?? (direction === 'in' ? networkPattern(text) : undefined);
   if (pattern !== undefined) return pattern;
   const forms = 'an address (ann@shop.example), a domain (shop.example), all domains under one (*.shop.example)';

@@ -62,6 +62,7 @@ test('local mode', () => {
     mailboxNewRecipients: 200,
     organizationDaily: 10_000,
     keyPerSecond: 10,
+    pauseSenders: true,
     billingSetupUrl: undefined,
     tokenPrefix: 'mst',
     localPassword: undefined,

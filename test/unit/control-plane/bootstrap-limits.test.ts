@@ -6,6 +6,7 @@ import { anonymousCaller } from '../../../src/operations/caller.ts';
 import { perform, type Performed } from '../../../src/operations/perform.ts';
 import { rowsOf } from '../../support/rows.ts';
 import { type TestWorld, testWorld } from '../../support/world.ts';
+import { testGuard } from '../../support/guard.ts';
 
 const HOUR = 3_600_000;
 let test_: TestWorld;
@@ -151,7 +152,7 @@ describe('what is kept of who asked', () => {
   });
 
   test('counts a network of 64 bits once at the HTTP doors', () => {
-    const limits = new HttpLimits(() => false);
+    const limits = new HttpLimits(() => false, testGuard());
     const waits = Array.from({ length: 101 }, (_, i) => limits.take(`2001:db8::${i.toString(16)}`, undefined, 0));
     expect(waits.filter((wait) => wait > 0)).toEqual([60]);
   });

@@ -7,6 +7,7 @@ import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 import { REFUSALS } from '../../../src/operations/refusal.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
+import { testGuard } from '../../support/guard.ts';
 
 type Json = Record<string, unknown>;
 interface Operation {
@@ -36,7 +37,7 @@ let document: Document;
 
 beforeAll(async () => {
   // So many routes are a flood.
-  box = await testWorld({ limits: new HttpLimits(() => true) });
+  box = await testWorld({ limits: new HttpLimits(() => true, testGuard()) });
   app = Fastify();
   for (const door of httpDoors(box.world)) await app.register(async (inner) => door(inner as FastifyInstance));
   document = (await app.inject('/openapi.json')).json();

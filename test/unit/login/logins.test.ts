@@ -57,6 +57,15 @@ describe.each(WAYS)('by %s', (name, login) => {
     });
   });
 
+  test('who was in from an address stays welcome there, whatever others behind it try', async () => {
+    const world = loginWorld();
+    await world.credentials.add(ME, 'right');
+    await login(world, ME, 'right');
+    for (let i = 0; i < 10; i++) await login(world, `neighbour${i}@box.test`, 'wrong');
+    expect(await login(world, 'neighbour@box.test', 'wrong')).toMatchObject({ kind: 'throttled' });
+    expect(loginOf(await login(world, ME, 'right'))).toMatchObject({ account: 1 });
+  });
+
   test('an unknown user under attack is slowed down like a known one', async () => {
     const seen = [];
     for (const user of [ME, 'nobody@box.test']) {

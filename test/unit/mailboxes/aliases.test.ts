@@ -78,6 +78,13 @@ describe('an alias', () => {
     expect(await routeOf(made.address)).toEqual({ kind: 'over' });
   });
 
+  test('keeps both of two changes that are made at once', async () => {
+    const { id: aliasId } = await create({ mailboxIds: [anna] });
+    const changes = [{ mailboxIds: [bert] }, { note: 'all' }, { maxMessages: 5 }];
+    await Promise.all(changes.map((one) => box.done(owner, updateAlias, { aliasId, ...one })));
+    expect(await list()).toMatchObject([{ mailboxIds: [bert], note: 'all', maxMessages: 5 }]);
+  });
+
   test('goes on when its end is taken away, leads elsewhere, and is removed', async () => {
     const made = await create({ mailboxIds: [anna], expiresAt: new Date(box.world.clock() + 1000).toISOString() });
     box.test.store.clock.now += 1000;

@@ -110,3 +110,10 @@ test('a tool that sends is told which rule stands against it', async () => {
   expect(refusal).toMatchObject({ error: 'recipient_blocked' });
   expect(refusal.message).toContain('rival.example of the organization');
 });
+
+test.each(['*@shop.example', 'ann*@shop.example', 'a.*@shop.example'])('%s would be about nobody', async (pattern) => {
+  expect(await box.refused(owner, addSenderRuleOf, { kind: 'block', pattern })).toMatchObject({
+    error: 'invalid_arguments',
+    message: expect.stringContaining('shop.example') as unknown,
+  });
+});

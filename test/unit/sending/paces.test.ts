@@ -5,6 +5,7 @@ import { sendRoutes } from '../../../src/sending/routes.ts';
 import { sendAll } from '../../../src/sending/send-desk.ts';
 import { SendWorld } from '../../support/send-world.ts';
 import { twoTenants } from '../../support/tenants.ts';
+import { testGuard } from '../../support/guard.ts';
 
 const FAR = '198.51.100.7';
 /** Requests a minute of one key, at all HTTP doors together. */
@@ -27,7 +28,7 @@ test('a batch of 100 is sent whole by a key that may send fewer at once: its mes
 });
 
 test('a key that asked too often in a minute waits, wherever it comes from; others go on', async () => {
-  const limits = new HttpLimits(() => false);
+  const limits = new HttpLimits(() => false, testGuard());
   await using tenants = await twoTenants({ limits });
   const made = async (name: string) => {
     const { secret, key } = await tenants.do('create_email_api_key', { name });

@@ -3,10 +3,15 @@ import { Housekeeping } from '../../../mail/jobs/housekeeping.ts';
 import { quiet } from '../../../mail/log.ts';
 import { dismissAccount } from '../../../mail/store/account-removal.ts';
 import { overBudget, spend } from '../../../mail/store/budget.ts';
+import { submit } from '../../../mail/delivery/submit.ts';
+import { listWaiting } from '../../../mail/delivery/outbox.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
+import { resumeSender } from '../../../mail/store/paused-sender.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
 import { removeOrganization } from '../../../src/organizations/removal-commands.ts';
+import { releaseResumed } from '../../../src/sending/pause-commands.ts';
 import { addUpload, findUpload, forgetUploads } from '../../../src/sending/upload-commands.ts';
+import { freely, outgoing } from '../../support/submission.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
 const DAY = 24 * 3_600_000;
@@ -40,7 +45,7 @@ let box: SendWorld;
 let jobs: Housekeeping;
 beforeEach(async () => {
   box = await SendWorld.open({}, [use, dismiss]);
-  jobs = new Housekeeping(box.world.store, box.world.clock, quiet, [forgetUploads]);
+  jobs = new Housekeeping(box.world.store, box.world.clock, quiet, [forgetUploads, releaseResumed]);
 });
 afterEach(async () => {
   await jobs[Symbol.asyncDispose]();
@@ -108,4 +113,30 @@ test('uploads of an organization that is removed go with it', async () => {
   await box.world.store.write(freezeOrganization, { id: 1, frozen: true });
   while ((await box.world.store.write(removeOrganization, { id: 1 })).kind === 'removing');
   expect(await count()).toMatchObject({ uploads: 1, blobs: 1 });
+});
+
+test('what is still held for a sender that was resumed goes, though nobody asks again; not while its organization is frozen', async () => {
+  const { store } = box.world;
+  const held = async (): Promise<number> => {
+    const rows = await store.read(listWaiting, { tenant: 1, accounts: null, after: 0, limit: 1000 });
+    return rows.filter((row) => row.heldBecause !== null).length;
+  };
+  const strangers = Array.from({ length: 501 }, (_, n) => `n${n}@else.example`);
+  for (let n = 0; n < 450; n++) {
+    const to = n === 0 ? strangers : ['one@else.example'];
+    const mail = outgoing('From: me@box.test\r\n\r\n', to, { trace: `t${n}`, account: null, tenant: 1, sender: '' });
+    await store.write(submit, { ...freely(mail), budgets: [{ subject: 'key_1', told: '', watched: true }] });
+  }
+  expect(await held()).toBe(450);
+  await jobs.run();
+  expect(await held()).toBe(450);
+  expect(await store.write(resumeSender, { sender: 'key_1', tenant: 1 })).toMatchObject({ more: true });
+  expect(await held()).toBe(250);
+  await store.write(freezeOrganization, { id: 1, frozen: true });
+  const frozen = await held();
+  await jobs.run();
+  expect(await held()).toBe(frozen);
+  await store.write(freezeOrganization, { id: 1, frozen: false });
+  await jobs.run();
+  expect(await held()).toBe(0);
 });

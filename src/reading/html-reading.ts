@@ -20,10 +20,16 @@ const SIGNS: Readonly<Record<string, string>> = { b: '**', strong: '**', i: '*',
 /** Deeper quotes look like this one. */
 const DEEPEST_QUOTE = 5;
 
-/** What a person sees of an HTML text, as lines of words; links are handles, pictures and what is hidden are counted. */
-export function htmlReading(html: string, style: Style, book: LinkBook): { text: string; removed: Removed } {
+/** What a person sees of an HTML text, as lines of words, at least `enough` characters if there are as many; links are handles, pictures and what is hidden are counted. */
+export function htmlReading(
+  html: string,
+  style: Style,
+  book: LinkBook,
+  enough = Infinity,
+): { text: string; removed: Removed } {
   const page = new Page(style, book);
   for (const piece of walkHtml(html)) {
+    if (page.length >= enough) break;
     if (piece.kind === 'tag') page.tag(piece.tag, piece.unseen !== undefined);
     else if (piece.unseen === undefined) page.text(withoutComments(piece.text));
     else if (piece.unseen === 'hidden') page.hide(piece.text);
@@ -58,6 +64,8 @@ class Page {
   readonly #book: LinkBook;
   readonly #removed = { ...NOTHING_REMOVED };
   readonly #lines: string[] = [];
+  /** Characters so far. */
+  length = 0;
   #line = '';
   #quotes = 0;
   #pre = 0;
@@ -71,6 +79,7 @@ class Page {
 
   text(raw: string): void {
     const { text, zeroWidth, tagChars } = visibleText(entities(raw));
+    this.length += text.trim().length;
     this.#removed.zeroWidth += zeroWidth;
     this.#removed.tagChars += tagChars;
     if (this.#link !== undefined && this.#link.shown.length < 300) this.#link.shown += text;

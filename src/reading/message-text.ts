@@ -61,6 +61,8 @@ export async function messageText(store: MailStore, row: EmailRow, style: Style 
 
 /** Octets of HTML that are looked at for its first words. */
 const MOST_OPENING = 8 * 1024;
+/** Characters of them. */
+const ENOUGH = 300;
 
 /**
  * The first words of a message that is shown as HTML, without what is hidden in it, which the stored preview has;
@@ -72,7 +74,7 @@ export async function openingWords(store: MailStore, row: EmailRow): Promise<str
   const first = htmlBody.find(({ type }) => type === 'text/html');
   if (first === undefined) return undefined;
   const values = await bodyValues(source, [first], MOST_OPENING, new ReadBudget());
-  return htmlReading(values[first.part.path]?.value ?? '', 'text', new LinkBook(false)).text;
+  return htmlReading(values[first.part.path]?.value ?? '', 'text', new LinkBook(false), ENOUGH).text;
 }
 
 /** The texts of the calendar parts of a message. */

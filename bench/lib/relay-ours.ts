@@ -29,6 +29,7 @@ export async function relayMailstead(target: Target, domains: readonly string[])
       MAILSTEAD_RESOLVERS: dns.address,
       MAILSTEAD_OUTBOUND_PORT: String(target.port),
       // No person sends so much.
+      MAILSTEAD_PAUSE_SENDERS: 'off',
       MAILSTEAD_MAILBOX_DAILY: '0',
       MAILSTEAD_MAILBOX_NEW_RECIPIENTS: '0',
       MAILSTEAD_ORGANIZATION_DAILY: '0',

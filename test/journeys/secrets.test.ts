@@ -9,7 +9,7 @@ import { type Box, startBox } from '../support/box.ts';
 import { http, newOrganization, outcome, rpc, tool } from '../support/mcp.ts';
 import { sampleOf } from '../support/operation-samples.ts';
 import { SecretsSeen } from '../support/secrets-seen.ts';
-import { spki, type Things } from '../support/tenants.ts';
+import { spki, type Things, withFile } from '../support/tenants.ts';
 
 const seen = new SecretsSeen();
 let box: Box;
@@ -103,7 +103,7 @@ async function useEverything(organizationId: string): Promise<Things> {
   seen.add('a token by MCP', outcome(byMcp)['token']);
   const back = await recover(organizationId, activeKeyId, keys.privateKey);
   token = seen.add('a token after recovery', back);
-  await login('anna@secretive.test', String(app['password']));
+  await login('anna@secretive.test', String(app['password']), withFile('main'));
   await login('anna@secretive.test', seen.add('a wrong password', 'wrong-Horse-battery-1954')).catch(() => undefined);
   await submit('anna@secretive.test', String(app['password']));
   const later = await call('send_email', {
@@ -160,12 +160,14 @@ async function recover(organizationId: string, keyId: string, key: Parameters<ty
   return (await post('complete', { recoveryId, signature: seen.add('a signature of recovery', signature) }))['token'];
 }
 
-async function login(user: string, pass: string): Promise<void> {
+/** Leaves a message in the inbox where one is given. */
+async function login(user: string, pass: string, mail?: string): Promise<void> {
   const auth = { user, pass };
   const tls = { rejectUnauthorized: false };
   const client = new ImapFlow({ host: '127.0.0.1', port: box.port('imaps'), secure: true, auth, tls, logger: false });
   client.on('error', () => undefined);
   await client.connect();
+  if (mail !== undefined) await client.append('INBOX', mail.replace(/\r?\n/g, '\r\n'));
   await client.logout();
 }
 

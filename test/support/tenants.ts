@@ -225,8 +225,8 @@ async function makeThings(
   };
 }
 
-/** A text with a link, and a file. */
-const withFile = (word: string): string =>
+/** A message with a link and a file, from where its Content-Type begins. */
+export const withFile = (word: string): string =>
   `Content-Type: multipart/mixed; boundary=b\n\n--b\n\nhttps://${word}.example/\n--b\nContent-Disposition: attachment; filename=${word}.txt\n\n${word}\n--b--\n`;
 
 /** Two messages that wait for their time. */

@@ -41,9 +41,10 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));
+  // Closed after the doors: who is at the end of a message while they close is still answered.
+  const judge = stack.use(openJudge(inside));
   const doors: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(doors));
-  const judge = stack.use(openJudge(inside));
   const receiver = await openReceiver(inside, judgingBy(judge, inside));
   doors.push(receiver);
   const imap = await openImap(inside);

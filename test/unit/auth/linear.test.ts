@@ -74,7 +74,7 @@ function best(run: () => unknown, runs = 3): number {
 
 /** The clock of a thread goes in steps of so many ms. */
 const TICK = 4;
-const TRIES = 3;
+const TRIES = 8;
 
 test.each(Object.entries(PARSERS))(
   '%s',

@@ -17,9 +17,9 @@ import { reputationOf } from '../store/sender.ts';
 import { knownWords } from '../store/words.ts';
 import { sampleOf } from '../policy/sample-of.ts';
 import type { Query } from '../store/engine/types.ts';
+import { ofBytes, ofFile } from '../store/search/message-octets.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
 import type { AccountJudgement, Arriving, Judge, Judgement } from './judging.ts';
-import { openMessage } from './message-reader.ts';
 import { octetsOf } from './octets.ts';
 import type { Scan } from './scanners/scanners.ts';
 import { senderRulings } from './sender-ruling.ts';
@@ -85,10 +85,14 @@ function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Findi
 }
 
 async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
-  using message = openMessage(mail.octets);
-  const { headerLength, parts, peer, sender } = mail;
+  const { octets, headerLength, parts, peer, sender } = mail;
+  using message = typeof octets === 'string' ? ofFile(octets) : ofBytes(octets);
   const arrival = { peer: { ...peer, name: authentication.iprev.name }, sender };
-  return sampleOf({ read: message.read, headerLength, parts }, arrival, authentication);
+  return sampleOf(
+    { read: (start, length) => message.read(start, length), headerLength, parts },
+    arrival,
+    authentication,
+  );
 }
 
 function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Promise<Authentication> {

@@ -18,9 +18,6 @@ export interface Ruling {
   delay: number;
 }
 
-/** Of a stranger whose lists say no, of malware and of what the world's lists refuse there is nothing to look at. */
-const NEVER_KEPT = ['block-list', 'blocklist', 'malware', 'infected'];
-
 /**
  * Decides for all recipients of a message at once: at its end SMTP has one answer for all of them. Where nothing
  * `refuses` the worst is Junk.
@@ -93,11 +90,11 @@ function isRefused({ account, decision: { kind } }: Named): boolean {
   return kind === 'refuse' || (account === undefined && kind === 'junk');
 }
 
+/** Of whom the account blocks, and of malware, there is nothing to look at. */
 function isKept({ findings }: Decision, one: AccountJudgement | undefined): boolean {
   if (one?.policy.rejects !== true) return false;
   return !findings.some(
-    ({ rule, refuse: fraud, flag }) =>
-      rule === 'block-list' || (fraud === true && (NEVER_KEPT.includes(rule) || flag === 'malware')),
+    ({ rule, refuse: fraud, flag }) => rule === 'block-list' || (fraud === true && flag === 'malware'),
   );
 }
 

@@ -35,7 +35,8 @@ import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } 
 import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
 import { forgetGreylist, passGreylist } from './store/greylist.ts';
 import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
-import { beginAttempts, listQueue, queueDepth } from './store/queue.ts';
+import { beginAttempts } from './store/queue.ts';
+import { listQueue, queueDepth } from './store/queue-rows.ts';
 import { steerQueue } from './store/queue-steering.ts';
 import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';

@@ -1,5 +1,5 @@
 import { query, type Read } from './engine/types.ts';
-import type { QueueRow } from './queue.ts';
+import type { QueueRow } from './queue-rows.ts';
 
 // `LIMIT ? + 0`: SQLite plans for the value of a bare parameter there, and prepares the statement anew each time that it
 // is bound, which costs more than the look.

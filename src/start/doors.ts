@@ -3,7 +3,7 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Greylist } from '../../mail/receiver/greylist.ts';
 import { startReceiver } from '../../mail/receiver/server.ts';
 import { StoreIntake } from '../../mail/receiver/store-intake.ts';
-import { queueDepth } from '../../mail/store/queue.ts';
+import { queueDepth } from '../../mail/store/queue-rows.ts';
 import { type DnsServer, startDns } from '../dns/server.ts';
 import { boxZones } from '../domains/zones.ts';
 import { httpDoors } from '../http/doors.ts';

@@ -7,7 +7,8 @@ import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { addBlob } from '../../mail/store/blob.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { enqueue, queueOfTrace } from '../../mail/store/queue.ts';
+import { enqueue } from '../../mail/store/queue.ts';
+import { queueOfTrace } from '../../mail/store/queue-rows.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 

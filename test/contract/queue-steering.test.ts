@@ -5,7 +5,8 @@ import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { outboundRoutes, removeOutboundRoute, setOutboundRoute } from '../../mail/store/outbound-route.ts';
-import { addRows, addSubmission, listQueue, queueOfTrace } from '../../mail/store/queue.ts';
+import { addRows, addSubmission } from '../../mail/store/queue.ts';
+import { listQueue, queueOfTrace } from '../../mail/store/queue-rows.ts';
 import { type Steer, steerQueue } from '../../mail/store/queue-steering.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 

@@ -8,7 +8,7 @@ import { addDomain } from '../../mail/store/domain.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
-import { queueOfTrace } from '../../mail/store/queue.ts';
+import { queueOfTrace } from '../../mail/store/queue-rows.ts';
 import { testIntake, theAddress } from '../support/arrivals.ts';
 import { freely, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';

@@ -9,7 +9,7 @@ import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { queueOfTrace } from '../../mail/store/queue.ts';
+import { queueOfTrace } from '../../mail/store/queue-rows.ts';
 import { addSuppression } from '../../mail/store/suppression.ts';
 import { aliasNow, testAlias } from '../support/aliases.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';

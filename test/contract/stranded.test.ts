@@ -4,7 +4,8 @@ import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { addDomain } from '../../mail/store/domain.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { enqueue, queueOfTrace } from '../../mail/store/queue.ts';
+import { enqueue } from '../../mail/store/queue.ts';
+import { queueOfTrace } from '../../mail/store/queue-rows.ts';
 import { steerQueue } from '../../mail/store/queue-steering.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 

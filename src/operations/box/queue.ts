@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OPERATOR_VIEW } from '../../../mail/store/journal.ts';
-import { listQueue, type QueueRow } from '../../../mail/store/queue.ts';
+import { listQueue, type QueueRow } from '../../../mail/store/queue-rows.ts';
 import type { Steering } from '../../../mail/store/queue-steering.ts';
 import { operation } from '../operation.ts';
 import { explain } from '../queue/explanation.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listAccounts } from '../../../mail/store/account.ts';
 import { listDomains } from '../../../mail/store/domain.ts';
-import { queueDepth } from '../../../mail/store/queue.ts';
+import { queueDepth } from '../../../mail/store/queue-rows.ts';
 import { version } from '../../version.ts';
 import { type Call, operation } from '../operation.ts';
 

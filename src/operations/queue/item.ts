@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BOX_SMARTHOST, DIRECT } from '../../../mail/relay/ways.ts';
-import type { QueueRow } from '../../../mail/store/queue.ts';
+import type { QueueRow } from '../../../mail/store/queue-rows.ts';
 import { publicId } from '../../ids.ts';
 import { isoOf } from '../schemas.ts';
 import { explain } from './explanation.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { listQueue } from '../../../mail/store/queue.ts';
+import { listQueue } from '../../../mail/store/queue-rows.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';

@@ -6,7 +6,7 @@ import { htmlText } from '../../../mail/message/html-text.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { LIMITS } from '../../../mail/message/limits.ts';
 import { type Part, unpackParts } from '../../../mail/message/parts.ts';
-import { queueRow, type QueueRow } from '../../../mail/store/queue.ts';
+import { queueRow, type QueueRow } from '../../../mail/store/queue-rows.ts';
 import { rowId } from '../../ids.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';

@@ -1,5 +1,5 @@
 import { journalOf, type JournalLine, type Viewer } from '../../../mail/store/journal.ts';
-import { queueOfTrace, type QueueRow } from '../../../mail/store/queue.ts';
+import { queueOfTrace, type QueueRow } from '../../../mail/store/queue-rows.ts';
 import type { Store } from '../../../mail/store/engine/types.ts';
 import { openAttempts, sentOfTrace, type Told, toldOfEmail, untoldEmail } from '../../trace/queries.ts';
 import type { Entry } from './entry.ts';

@@ -9,7 +9,7 @@ import { StoreQueue } from '../../../mail/relay/store-queue.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { appendMessage, storeFlags } from '../../../mail/store/entry-commands.ts';
 import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../../../mail/store/jmap-submission.ts';
-import { queueOfTrace } from '../../../mail/store/queue.ts';
+import { queueOfTrace } from '../../../mail/store/queue-rows.ts';
 import { type JmapWorld, worldOn } from '../../support/jmap-world.ts';
 import { testAccount, testStore } from '../../support/store.ts';
 

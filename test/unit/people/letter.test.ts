@@ -5,7 +5,7 @@ import { addDomain } from '../../../mail/store/domain.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { forwardsOf } from '../../../mail/store/forwarder.ts';
 import { OPERATOR_VIEW } from '../../../mail/store/journal.ts';
-import { queueOfTrace } from '../../../mail/store/queue.ts';
+import { queueOfTrace } from '../../../mail/store/queue-rows.ts';
 import { prepareLetter } from '../../../src/letters/letter.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
 import { setForward } from '../../support/forward-world.ts';

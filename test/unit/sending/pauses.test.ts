@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
 import { quiet } from '../../../mail/log.ts';
-import { listQueue } from '../../../mail/store/queue.ts';
+import { listQueue } from '../../../mail/store/queue-rows.ts';
 import { rowId } from '../../../src/ids.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
 import { removeOrganization } from '../../../src/organizations/removal-commands.ts';

@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accountId, jmapId } from '../mail/jmap/ids.ts';
 import { quiet } from '../mail/log.ts';
 import { MailStore } from '../mail/store/store.ts';
-import { mailboxToken } from '../src/accounts/mailbox-token.ts';
 import { askServer } from '../src/control/client.ts';
 import { bigAccount, wordOf } from './lib/big-account.ts';
 import { at, JmapWire, timed } from './lib/jmap-load.ts';
+import { poll, pollers } from './lib/jmap-polling.ts';
 import { JmapStream } from './lib/jmap-streams.ts';
+import { tokensOf } from './lib/jmap-tokens.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { message } from './lib/messages.ts';
-import { cpuMs, memoryKib } from './lib/process.ts';
+import { memoryKib } from './lib/process.ts';
 import { Wire } from './lib/wire.ts';
 
 /**
@@ -79,7 +80,7 @@ async function fill(): Promise<Big> {
 async function answers(box: Subject, big: Big): Promise<void> {
   const made = await askServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage', 'send'] });
   if (made.kind !== 'done') throw new Error(made.message);
-  const wire = await JmapWire.open(box.ports['http'] ?? 0, (made.result as { secret: string }).secret);
+  const wire = await JmapWire.open(box.ports['http'] ?? 0, `Bearer ${(made.result as { secret: string }).secret}`);
   const id = accountId(big.account);
   const inMailbox = jmapId('mailbox', big.inbox);
   const sort = [{ property: 'receivedAt', isAscending: false }];
@@ -142,51 +143,14 @@ async function changesOf(wire: JmapWire, accountId: string, inMailbox: string): 
   return () => wire.ask(JmapWire.text(asked));
 }
 
-/** The Bearer token and the id of each account. */
-async function tokensOf(box: Subject): Promise<{ id: string; token: string; user: string }[]> {
-  return Promise.all(
-    box.users.map(async (user) => {
-      const basic = Buffer.from(`${user}@${box.domain}:${box.password}`).toString('base64');
-      const headers = { authorization: `Basic ${basic}` };
-      const answer = await fetch(`http://127.0.0.1:${box.ports['http']}/jmap/session`, { headers });
-      const { accounts } = (await answer.json()) as { accounts: object };
-      const id = Object.keys(accounts)[0] ?? '';
-      return { id, user, token: mailboxToken('mst', Number(id.replace('mbx_', '')), box.password) };
-    }),
-  );
-}
-
 /** Clients that ask on and on whether anything changed, four of each account. */
 async function polling(box: Subject): Promise<void> {
-  const all = await tokensOf(box);
-  const clients = await Promise.all(
-    Array.from({ length: CLIENTS }, async (_, i) => {
-      const { id: accountId, token } = all[i % ACCOUNTS] ?? { id: '', token: '' };
-      const wire = await JmapWire.open(box.ports['http'] ?? 0, token);
-      const { g } = await wire.call(['Email/get', { accountId, ids: [] }, 'g']);
-      const changes = ['Email/changes', { accountId, sinceState: g?.['state'] }, 'c'] as const;
-      return { wire, text: JmapWire.text(changes, ['Mailbox/get', { accountId, ids: null }, 'm']) };
-    }),
-  );
-  const round = async (seconds: number): Promise<number[]> => {
-    const until = performance.now() + seconds * 1000;
-    const took: number[] = [];
-    await Promise.all(
-      clients.map(async ({ wire, text }) => {
-        for (let from = performance.now(); from < until; from = performance.now()) {
-          await wire.ask(text);
-          took.push(performance.now() - from);
-        }
-      }),
-    );
-    return took.toSorted((a, b) => a - b);
-  };
-  await round(3);
-  const cpu = cpuMs(box.roots);
-  const took = await round(SECONDS);
-  const each = (cpuMs(box.roots) - cpu) / took.length;
+  const accounts = (await tokensOf(box)).map(({ id, token }) => ({ id, authorization: `Bearer ${token}` }));
+  const clients = await pollers(CLIENTS, box.ports['http'] ?? 0, '/jmap/api', accounts);
+  await poll(clients, 3, box.roots);
+  const { perSecond, p50, p99, cpu } = await poll(clients, SECONDS, box.roots);
   console.log(
-    `${CLIENTS} clients, ${ACCOUNTS} accounts   ${(took.length / SECONDS).toFixed(0)} requests a second, p50 ${at(took, 0.5).toFixed(1)} ms, p99 ${at(took, 0.99).toFixed(1)} ms, CPU ${each.toFixed(2)} ms each`,
+    `${CLIENTS} clients, ${ACCOUNTS} accounts   ${perSecond.toFixed(0)} requests a second, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ${cpu.toFixed(2)} ms each`,
   );
   for (const { wire } of clients) wire.close();
 }

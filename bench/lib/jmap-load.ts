@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 
 export type Call = readonly [name: string, args: object, id: string];
 
-const USING = ['core', 'mail', 'submission'].map((name) => `urn:ietf:params:jmap:${name}`);
+const USING = ['core', 'mail'].map((name) => `urn:ietf:params:jmap:${name}`);
 
 /** One connection to the API that is kept, with as little work of its own as can be: it shares the processors. */
 export class JmapWire {
@@ -12,20 +12,21 @@ export class JmapWire {
   #done: ((body: Buffer) => void) | undefined;
   #failed: ((error: Error) => void) | undefined;
 
-  private constructor(socket: Socket, token: string) {
+  private constructor(socket: Socket, authorization: string, path: string) {
     this.#socket = socket;
-    const fields = ['Host: 127.0.0.1', `Authorization: Bearer ${token}`, 'Content-Type: application/json'];
-    this.#head = `POST /jmap/api HTTP/1.1\r\n${fields.join('\r\n')}\r\nContent-Length: `;
+    const fields = ['Host: 127.0.0.1', `Authorization: ${authorization}`, 'Content-Type: application/json'];
+    this.#head = `POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\nContent-Length: `;
     socket.on('data', (chunk: Buffer) => this.#heard(chunk));
     socket.on('error', (error) => this.#failed?.(error));
     socket.on('close', () => this.#failed?.(new Error('the server closed the connection')));
   }
 
-  static open(port: number, token: string): Promise<JmapWire> {
+  /** `authorization` is the whole value of that field. */
+  static open(port: number, authorization: string, path = '/jmap/api'): Promise<JmapWire> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
         socket.off('error', reject);
-        resolve(new JmapWire(socket, token));
+        resolve(new JmapWire(socket, authorization, path));
       });
       socket.once('error', reject);
     });

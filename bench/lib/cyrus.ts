@@ -11,8 +11,16 @@ import { message } from './messages.ts';
 
 /** Taken apart into a directory and not installed: Debian's own start would lay a mail server over this machine. */
 const PACKAGES = [
-  ...['cyrus-imapd', 'cyrus-common', 'cyrus-admin', 'cyrus-caldav', 'libcyrus-imap-perl'],
-  ...['libshp2', 'libical3', 'libpcre3', 'sasl2-bin', 'libsasl2-modules-db'],
+  'cyrus-imapd',
+  'cyrus-common',
+  'cyrus-admin',
+  'cyrus-caldav',
+  'libcyrus-imap-perl',
+  'libshp2',
+  'libical3',
+  'libpcre3',
+  'sasl2-bin',
+  'libsasl2-modules-db',
 ];
 const PASSWORD = 'bench-password-1';
 /** The user and group `nobody` of Debian: Cyrus does not run as root. */

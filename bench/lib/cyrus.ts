@@ -80,7 +80,10 @@ function env(dir: string): NodeJS.ProcessEnv {
 function unpack(dir: string): void {
   const kept = join(dir, 'packages');
   mkdirSync(kept);
-  execFileSync('apt-get', ['-o', 'APT::Sandbox::User=root', 'download', ...PACKAGES], { cwd: kept, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('apt-get', ['-o', 'APT::Sandbox::User=root', 'download', ...PACKAGES], {
+    cwd: kept,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   for (const name of readdirSync(kept)) execFileSync('dpkg', ['-x', join(kept, name), join(dir, 'root')]);
   if (!existsSync(join(dir, 'root/usr/lib/cyrus/bin/master'))) throw new Error('the packages hold no Cyrus master');
 }

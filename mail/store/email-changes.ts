@@ -82,11 +82,7 @@ async function hasLeaving(rx: Read, account: number, since: Since): Promise<bool
   return row !== undefined;
 }
 
-async function knowsSince(
-  rx: Read,
-  account: number,
-  since: Since,
-): Promise<'newest' | 'known' | 'pruned' | 'future'> {
+async function knowsSince(rx: Read, account: number, since: Since): Promise<'newest' | 'known' | 'pruned' | 'future'> {
   const row = await rx.get<{ modseq: number; floor: number | null }>(
     `SELECT a.modseq, t.floor FROM account a LEFT JOIN type_state t ON t.account_id = a.id AND t.type = 'Email' WHERE a.id = ?`,
     account,

@@ -50,7 +50,7 @@ export function catalogueOffer(world: World): Offer {
       if (operation === undefined) return { kind: 'unknown' };
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
       const { perform } = await operations();
-      const outcome = await perform(world, operation, caller, args);
+      const outcome = await perform(world, operation, trim.readOnly ? reading(caller) : caller, args);
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;
       return {
@@ -60,6 +60,12 @@ export function catalogueOffer(world: World): Offer {
       };
     },
   };
+}
+
+/** Of a connection that only reads: what a reading operation may change on request is not for it either. */
+function reading(caller: Caller): Caller {
+  const actions = (['read', 'mail_read', 'logs'] as const).filter((action) => caller.actions.has(action));
+  return { ...caller, actions: new Set(actions) };
 }
 
 function readOnlyRefusal(name: string): Refusal {

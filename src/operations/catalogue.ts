@@ -1,5 +1,6 @@
 import { ACCOUNTS } from './accounts/index.ts';
 import { ALIASES } from './aliases/index.ts';
+import { CHANGING } from './changing/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
@@ -21,6 +22,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...MAILBOXES,
   ...ALIASES,
   ...READING,
+  ...CHANGING,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

@@ -28,6 +28,7 @@ import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
+import { countLabels, forgetLabel, makeLabel } from './store/label.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
@@ -92,6 +93,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetGreylist,
       forgetHistory,
+      forgetLabel,
       forgetNotices,
       forgetRejects,
       forgetSenders,
@@ -109,6 +111,7 @@ export function mailParts(): ThreadParts {
       keepVacation,
       passGreylist,
       learn,
+      makeLabel,
       noteKept,
       placeEmail,
       plantMailbox,
@@ -151,6 +154,7 @@ export function mailParts(): ThreadParts {
       verifyDomain,
     ],
     queries: [
+      countLabels,
       countThreads,
       crowdedSenders,
       emailChanges,

@@ -3,6 +3,7 @@ import { ALIASES } from './aliases/index.ts';
 import { CHANGING } from './changing/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
+import { LABELS } from './labels/index.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
@@ -23,6 +24,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...ALIASES,
   ...READING,
   ...CHANGING,
+  ...LABELS,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

@@ -199,6 +199,7 @@ async function makeThings(
   const account = rowId('mailbox', mailboxId) ?? 0;
   const mail = `From: x@${word}.example\nMessage-ID: <1@${word}.example>\nSubject: ${word}\n${withFile(word)}`;
   await putMail(world.store, { account, receivedAt: world.clock() }, mail);
+  await call('create_label', { mailbox: mailboxId, name: `${word}-label` });
   await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };

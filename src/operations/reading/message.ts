@@ -57,7 +57,7 @@ export const getMessage = operation({
   input: z.strictObject({
     ...InMailbox,
     messageId: MessageId,
-    format: z.enum(['text', 'markdown', 'headers', 'facts']).default('text'),
+    format: z.enum(['text', 'markdown', 'html_sanitized', 'headers', 'facts']).default('text'),
     maxChars: z.number().int().min(1).max(60_000).default(20_000),
     offset: z.number().int().min(0).max(10_000_000).default(0),
     includeQuoted: z.boolean().default(false),
@@ -71,7 +71,7 @@ export const getMessage = operation({
     const known = await wholeMessage(call, box, email);
     const header = await headerOf(call, known.row);
     if (format === 'facts') return { message: await factsOnly(call, box, known, header) };
-    const text = format === 'headers' ? headerText(header) : await messageText(call.store, known.row, format);
+    const text = format === 'headers' ? headerText(header) : await messageText(call.store, known.row, FORMS[format]);
     const parts = attachmentParts(known.row);
     return {
       message: {
@@ -82,6 +82,8 @@ export const getMessage = operation({
     };
   },
 });
+
+const FORMS = { text: 'text', markdown: 'markdown', html_sanitized: 'html' } as const;
 
 /** The one thing that reading may change, for who may change things. */
 async function markAsRead(call: Call, box: Mailbox, email: number): Promise<void> {

@@ -210,6 +210,7 @@ describe('get_message', () => {
     );
     expect(unfenced(await read(id))).toBe('Hello');
     expect(unfenced(await read(id, { format: 'markdown' }))).toBe('**Hello**');
+    expect(unfenced(await read(id, { format: 'html_sanitized' }))).toBe('<b>Hello</b>');
   });
 
   test('withholds what holds much more than a person sees', async () => {
@@ -218,6 +219,8 @@ describe('get_message', () => {
     );
     const said = await read(id);
     expect(said).toMatchObject({ body: null, withheld: 'content_quarantined', links: [] });
+    for (const format of ['markdown', 'html_sanitized'])
+      expect(await read(id, { format })).toMatchObject({ body: null, withheld: 'content_quarantined' });
     expect(await tenants.try('resolve_link', { mailbox, messageId: id, handle: 'link:1' })).toMatchObject({
       refusal: { error: 'not_found' },
     });

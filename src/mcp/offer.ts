@@ -1,13 +1,20 @@
 import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { Block, Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import type { Trim } from './trim.ts';
 
 export type Called =
-  | { kind: 'done'; json: string; /** Of a bootstrap tool: the token that was made. */ token: string | undefined }
+  | {
+      kind: 'done';
+      json: string;
+      /** What the answer holds beside it. */
+      blocks?: readonly Block[];
+      /** Of a bootstrap tool: the token that was made. */
+      token: string | undefined;
+    }
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'unknown' };
 
@@ -56,6 +63,7 @@ export function catalogueOffer(world: World): Offer {
       return {
         kind: 'done',
         json: JSON.stringify(outcome.result),
+        ...(outcome.blocks !== undefined && { blocks: outcome.blocks }),
         token: typeof token === 'string' ? token : undefined,
       };
     },

@@ -107,8 +107,8 @@ async function textOf(
 }
 
 /** A picture as a block of its own: its octets are never in a text. */
-function showImage({ caller, show }: Call, { part }: BodyPart, octets: Buffer | undefined): void {
-  if (caller.way !== 'mcp' && caller.way !== 'mcp-session') {
+function showImage(call: Call, { part }: BodyPart, octets: Buffer | undefined): void {
+  if (call.caller.way !== 'mcp' && call.caller.way !== 'mcp-session') {
     refuse('invalid_arguments', 'Only MCP shows pictures beside an answer: ask for mode link and open it.', {
       issues: [{ path: 'mode', message: 'must be text, metadata or link here' }],
     });
@@ -124,7 +124,7 @@ function showImage({ caller, show }: Call, { part }: BodyPart, octets: Buffer | 
       issues: [{ path: 'mode', message: 'does not fit what the file is' }],
     });
   }
-  show({ type: 'image', data: octets.toString('base64'), mimeType });
+  call.show({ type: 'image', data: octets.toString('base64'), mimeType });
 }
 
 /** A link opens the file for whoever has it: that it was made is in the audit log before it leaves. */

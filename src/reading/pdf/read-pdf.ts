@@ -91,8 +91,10 @@ function outcomeOf(child: ReturnType<typeof begin>, octets: Uint8Array): Promise
 
 function understood(json: Buffer): PdfOutcome {
   try {
-    const { text, pages, cut } = JSON.parse(json.toString('utf8')) as PdfAnswer;
-    return { kind: 'read', text: String(text), pages: Number(pages), cut: cut === true };
+    const { text, pages, cut } = JSON.parse(json.toString('utf8')) as Partial<PdfAnswer>;
+    // A document that took the program over could make it say anything.
+    const sound = typeof text === 'string' && typeof pages === 'number' && typeof cut === 'boolean';
+    return sound ? { kind: 'read', text, pages, cut } : { kind: 'unreadable' };
   } catch {
     return { kind: 'unreadable' };
   }

@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './accounts/index.ts';
 import { ALIASES } from './aliases/index.ts';
 import { CHANGING } from './changing/index.ts';
+import { CONTACTS } from './contacts/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
 import { LABELS } from './labels/index.ts';
@@ -25,6 +26,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...READING,
   ...CHANGING,
   ...LABELS,
+  ...CONTACTS,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

@@ -80,6 +80,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   update_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)], addLabels: [fresh()] }),
   trash_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
   restore_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
+  list_contacts: inMailbox,
+  get_contact: (of) => ({ ...inMailbox(of), contact: `to@${of.domain.replace('.test', '.example')}` }),
   list_labels: inMailbox,
   create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
   delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
@@ -212,6 +214,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
+  contact: (of) => `to@${of.domain.replace('.test', '.example')}`,
   messageIds: (of) => [messageOf(of)],
   webhookId: (of) => of.webhookId,
   // Nothing was delivered to the webhooks of the fixture.

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { emailResults } from '../../../mail/jmap/query/email-results.ts';
 import { jmapId } from '../../../mail/jmap/ids.ts';
-import { runQuery } from '../../../mail/jmap/query/run-query.ts';
 import { countLabels, forgetLabel, makeLabel, MOST_MADE_LABELS } from '../../../mail/store/label.ts';
 import { publicId } from '../../ids.ts';
 import { Label } from '../../reading/label.ts';
 import { changeMessages } from '../changing/change.ts';
 import { type Call, operation } from '../operation.ts';
-import { answered, InMailbox, namedMailbox } from '../reading/which.ts';
+import { newestMessages } from '../reading/found.ts';
+import { InMailbox, namedMailbox } from '../reading/which.ts';
 import { notFound, refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
 
@@ -73,7 +72,8 @@ export const deleteLabel = operation({
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailbox/labels/:name' },
   async run(call, { mailbox, name }) {
     const box = await namedMailbox(call, mailbox);
-    const emails = await labelled(call, box, name);
+    // One more than are taken.
+    const emails = await newestMessages(call, box.id, { test: 'keyword', keyword: name }, MOST_TAKEN_OFF + 1);
     if (emails.length > MOST_TAKEN_OFF) {
       refuse('conflict', `More than ${MOST_TAKEN_OFF} messages have this label: take it off by update_message first.`, {
         resource: 'label',
@@ -102,23 +102,4 @@ async function labelsOf({ store }: Call, { id: account }: Mailbox): Promise<z.ou
     .filter(({ name }) => Label.safeParse(name).success)
     .slice(0, MOST_SHOWN)
     .map(({ name, messages }) => ({ name, messages }));
-}
-
-/** The messages that have a label, or one more than are taken. */
-async function labelled({ store }: Call, { id: account }: Mailbox, keyword: string): Promise<number[]> {
-  const found = await answered(
-    runQuery({ store }, emailResults, {
-      account,
-      blobs: store.files.directory,
-      filter: { test: 'keyword', keyword },
-      order: [{ by: 'receivedAt', ascending: false }],
-      collapseThreads: false,
-      anchor: null,
-      position: 0,
-      anchorOffset: 0,
-      limit: MOST_TAKEN_OFF + 1,
-      calculateTotal: false,
-    }),
-  );
-  return found.kind === 'found' ? found.ids : [];
 }

@@ -13,6 +13,7 @@ import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
@@ -51,6 +52,7 @@ import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 import { sweepWords } from './store/word-sweep.ts';
+import { undoAgentChanges } from './store/undo-commands.ts';
 import { learn } from './store/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -87,6 +89,7 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetAgentChanges,
       forgetBans,
       forgetDeparted,
       forgetExpunged,
@@ -146,6 +149,7 @@ export function mailParts(): ThreadParts {
       tellOfEmail,
       trimNotices,
       trimSenders,
+      undoAgentChanges,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,

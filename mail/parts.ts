@@ -17,6 +17,7 @@ import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
+import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
 import { changeEmails, destroyEmails } from './store/email-change-commands.ts';
@@ -77,6 +78,7 @@ export function mailParts(): ThreadParts {
       changeEmails,
       changeIdentity,
       changeMailbox,
+      claimConversation,
       copyEmail,
       copyEntries,
       createMailbox,
@@ -87,6 +89,7 @@ export function mailParts(): ThreadParts {
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
+      endClaim,
       expunge,
       finishAttempts,
       forgetAgentChanges,
@@ -106,6 +109,7 @@ export function mailParts(): ThreadParts {
       forgetTombstones,
       forgetUploads,
       forgetVacationAnswers,
+      freeClaims,
       indexJournal,
       keepStsPolicy,
       keepThreadCounts,

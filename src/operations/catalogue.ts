@@ -11,6 +11,7 @@ import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
+import { TOGETHER } from './together/index.ts';
 import { TRACE } from './trace/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
@@ -21,6 +22,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...MAILBOXES,
   ...ALIASES,
   ...READING,
+  ...TOGETHER,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

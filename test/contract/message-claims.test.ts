@@ -65,7 +65,7 @@ const threadOf = async (email: number): Promise<number> => {
 
 const open = async (): Promise<void> => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, writtenBy as never] });
+  box = await testStore({ ...parts, commands: [...parts.commands, writtenBy] });
   ({ account } = await testAccount(box.store));
 };
 beforeEach(open);

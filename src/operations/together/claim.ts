@@ -116,7 +116,9 @@ function refuseClaim(why: Exclude<ClaimOutcome, { kind: 'yours' }>): never {
       return refuse('conflict', `You have ${MOST_CLAIMS} claims in this mailbox, as many as you may: end some first.`, {
         reason: 'too_many',
       });
-    default:
+    case 'claimed':
+    case 'drafted':
+    case 'answered':
       return refuseHindered(why);
   }
 }

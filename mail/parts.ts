@@ -44,7 +44,7 @@ import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { forgetRejects } from './store/reject.ts';
-import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
+import { addSenderRule, removeSenderRule, undoSenderRules } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -154,6 +154,7 @@ export function mailParts(): ThreadParts {
       trimNotices,
       trimSenders,
       undoAgentChanges,
+      undoSenderRules,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,

@@ -42,7 +42,7 @@ CREATE TABLE agent_rule_change (
   before TEXT,                           -- JSON of the row; null: there was none
   after TEXT                             -- null: it was removed
 ) STRICT;
-CREATE INDEX agent_rule_change_who ON agent_rule_change (tenant, who, id);
+CREATE INDEX agent_rule_change_tenant ON agent_rule_change (tenant, id);
 CREATE INDEX agent_rule_change_at ON agent_rule_change (at);
 
 CREATE TABLE narrow_use (

@@ -1,3 +1,4 @@
+import { ClaimEnd } from '../mail/jobs/claim-end.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
@@ -63,6 +64,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
+  stack.use(new ClaimEnd(store, around.clock, log));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));

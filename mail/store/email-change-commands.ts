@@ -1,3 +1,4 @@
+import { noted } from './agent-change.ts';
 import { MOST_MAILBOXES_PER_EMAIL } from './email-commands.ts';
 import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
@@ -30,6 +31,13 @@ export type ChangeOutcome =
   | { kind: 'in-too-many' }
   | { kind: 'too-many-keywords' };
 
+/** Whose emails are changed, and on whose word. */
+interface Asked {
+  account: number;
+  /** The agent that does it: it is written down, to be undone. Null or left out: a person. */
+  by?: string | null;
+}
+
 /**
  * Keywords and mailboxes of emails, one after the other; one that is refused is left as it was. Their threads, which may
  * be long and the same, are looked at once and not for each.
@@ -38,22 +46,34 @@ export const changeEmails = command(
   'change-emails',
   async (
     tx,
-    input: { account: number; changes: readonly EmailChange[]; ifState: number | null },
+    input: Asked & { changes: readonly EmailChange[]; ifState: number | null },
     stamp,
   ): Promise<({ kind: 'done'; outcomes: ChangeOutcome[] } & StateStep) | StateMismatch> =>
-    guarded(tx, input.account, input.ifState, async () => {
-      const outcomes: ChangeOutcome[] = [];
-      const before = await lookAtThreads(tx, await threadsOf(tx, input));
-      let last = 0;
-      for (const change of input.changes) {
-        const { outcome, modseq } = await changeOne(tx, input.account, change, stamp);
-        outcomes.push(outcome);
-        last = Math.max(last, modseq);
-      }
-      if (last > 0) await settleThreads(tx, before, last);
-      return { kind: 'done', outcomes };
-    }),
+    guarded(tx, input.account, input.ifState, async () => ({
+      kind: 'done',
+      outcomes: await changeEach(tx, input, stamp),
+    })),
 );
+
+/** The same inside of another command. */
+export async function changeEach(
+  tx: Write,
+  input: Asked & { changes: readonly EmailChange[] },
+  stamp: Stamp,
+): Promise<ChangeOutcome[]> {
+  const { account, by } = input;
+  const outcomes: ChangeOutcome[] = [];
+  const before = await lookAtThreads(tx, await threadsOf(tx, input));
+  let last = 0;
+  for (const change of input.changes) {
+    const about = { account, by, emails: [change.email] };
+    const { outcome, modseq } = await noted(tx, about, stamp, () => changeOne(tx, account, change, stamp));
+    outcomes.push(outcome);
+    last = Math.max(last, modseq);
+  }
+  if (last > 0) await settleThreads(tx, before, last);
+  return outcomes;
+}
 
 async function threadsOf(
   tx: Write,
@@ -193,7 +213,7 @@ export const destroyEmails = command(
   'destroy-emails',
   async (
     tx,
-    input: { account: number; emails: readonly number[]; ifState: number | null },
+    input: Asked & { emails: readonly number[]; ifState: number | null },
     stamp,
   ): Promise<({ kind: 'done'; destroyed: number[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
@@ -210,12 +230,24 @@ export const destroyEmails = command(
         tx,
         entries.map((entry) => entry.thread_id),
       );
-      let modseq = 0;
-      for (const [mailbox, some] of Map.groupBy(entries, (entry) => entry.mailbox_id)) {
-        const uids = some.map((entry) => entry.uid);
-        modseq = await takeEntries(tx, input.account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
-      }
+      const destroyed = [...shown];
+      const about = { account: input.account, by: input.by, emails: destroyed };
+      const modseq = await noted(tx, about, stamp, () => takeAll(tx, input.account, entries, stamp));
       await settleThreads(tx, before, modseq);
-      return { kind: 'done', destroyed: [...shown] };
+      return { kind: 'done', destroyed };
     }),
 );
+
+async function takeAll(
+  tx: Write,
+  account: number,
+  entries: readonly { mailbox_id: number; uid: number }[],
+  stamp: Stamp,
+): Promise<number> {
+  let modseq = 0;
+  for (const [mailbox, some] of Map.groupBy(entries, (entry) => entry.mailbox_id)) {
+    const uids = some.map((entry) => entry.uid);
+    modseq = await takeEntries(tx, account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
+  }
+  return modseq;
+}

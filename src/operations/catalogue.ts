@@ -14,6 +14,7 @@ import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
+import { TOGETHER } from './together/index.ts';
 import { TRACE } from './trace/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
@@ -27,6 +28,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...CHANGING,
   ...LABELS,
   ...CONTACTS,
+  ...TOGETHER,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

@@ -159,6 +159,7 @@ async function prepare(
     requireTls: request.requireTls,
     ...(await destinationsOf(world, from, recipients, composed)),
     hold: world.hold,
+    by: sender.agent ?? null,
     copyFor: request.saveToSent ? await mailboxAt(world, organization, from) : null,
     data: null,
     file: null,

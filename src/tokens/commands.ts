@@ -1,3 +1,4 @@
+import { dropClaims } from '../../mail/store/claim-commands.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
 export interface NewToken {
@@ -46,6 +47,7 @@ export const revokeToken = command(
       input.id,
       input.organization,
     );
+    if (changes === 1) await dropClaims(tx, `tok_${input.id}`, stamp);
     return { kind: changes === 1 ? 'revoked' : 'missing' };
   },
 );

@@ -85,6 +85,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   list_labels: inMailbox,
   create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
   delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
+  undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
+  claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
   remove_sender_rule: ({ ruleId }) => ({ ruleId }),
@@ -291,7 +293,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode addLabels removeLabels unread starred markRead`.split(/\s+/),
+    attachmentId mode addLabels removeLabels unread starred markRead minutes`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -76,10 +76,11 @@ export class EmailChanges {
   /** One short command goes with everybody's; long work waits in the second lane. */
   async #write<I, O extends { kind: 'done'; before: number; after: number }>(
     few: boolean,
-    what: Command<I & { account: number; ifState: number | null }, O | { kind: 'state-mismatch' }>,
+    what: Command<I & { account: number; by: string | null; ifState: number | null }, O | { kind: 'state-mismatch' }>,
     input: I,
   ): Promise<O> {
-    const whole = { ...input, account: this.#asked.account, ifState: this.#track.expected };
+    const { account, call } = this.#asked;
+    const whole = { ...input, account, by: call.session.agent ?? null, ifState: this.#track.expected };
     const told = await (few ? this.#desk.store.write(what, whole) : this.#desk.store.writeSlice(what, whole));
     if (told.kind === 'state-mismatch') throw this.#track.mismatch();
     this.#track.took(told);

@@ -6,6 +6,7 @@ import { domainsOf } from '../../../mail/store/domain.ts';
 import { domainSetup } from '../../accounts/setup.ts';
 import { publicId } from '../../ids.ts';
 import type { Sender } from '../../sending/key-auth.ts';
+import { agentOf } from '../caller.ts';
 import type { Call } from '../operation.ts';
 import { mailboxOf, outOfScope } from '../scope.ts';
 
@@ -15,7 +16,8 @@ import { mailboxOf, outOfScope } from '../scope.ts';
  */
 export async function asSender(call: Call, from: Address): Promise<Sender> {
   const { tenant, caller } = call;
-  const sender = { organization: tenant, credential: caller.actor, guesses: true };
+  const agent = agentOf(caller);
+  const sender = { organization: tenant, credential: caller.actor, guesses: true, ...(agent !== null && { agent }) };
   for (const key of lookupKeys(from)) {
     const found = (await call.store.read(accountByKey, { tenant, key }))?.id ?? (await writerOf(call, key));
     if (found === undefined) continue;

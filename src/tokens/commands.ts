@@ -1,4 +1,6 @@
+import { inheritPolicy } from '../../mail/store/agent-policy.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { publicId } from '../ids.ts';
 
 export interface NewToken {
   hash: Uint8Array;
@@ -14,6 +16,7 @@ export interface NewToken {
   expiresAt: number | null;
 }
 
+/** A token that another one makes is under the same agent policy. */
 export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO token (token_hash, organization_id, name, shown, actions, project_id, service_id, mailboxes, owner,
@@ -31,6 +34,7 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
     stamp.now,
     token.expiresAt,
   );
+  await inheritPolicy(tx, token.organization, token.createdBy, publicId('token', id));
   return id;
 }
 

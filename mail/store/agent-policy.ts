@@ -1,4 +1,4 @@
-import { command, query, type Read, type Write } from './engine/types.ts';
+import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
 
 /** Of one tenant. */
 export const MOST_AGENT_POLICIES = 100;
@@ -23,6 +23,8 @@ export interface NewAgentPolicy {
   name: string;
   preset: string;
   rules: string;
+  /** What it is attached to in the same commit. */
+  attach: PolicyTarget | null;
 }
 
 export type SavedAgentPolicy = { kind: 'saved'; id: number } | { kind: 'missing' | 'name-taken' | 'too-many' };
@@ -31,38 +33,57 @@ export type SavedAgentPolicy = { kind: 'saved'; id: number } | { kind: 'missing'
 export const saveAgentPolicy = command(
   'save-agent-policy',
   async (tx, input: NewAgentPolicy, stamp): Promise<SavedAgentPolicy> => {
-    const { tenant, name, preset, rules } = input;
+    const { tenant, name, attach } = input;
     const named = await tx.get<{ id: number }>(
       'SELECT id FROM agent_policy WHERE tenant = ? AND name = ?',
       tenant,
       name,
     );
     if (named !== undefined && named.id !== input.id) return { kind: 'name-taken' };
-    if (input.id === null) {
-      const count = await tx.get<{ n: number }>('SELECT count(*) AS n FROM agent_policy WHERE tenant = ?', tenant);
-      if ((count?.n ?? 0) >= MOST_AGENT_POLICIES) return { kind: 'too-many' };
-      const { id } = await tx.run(
-        'INSERT INTO agent_policy (tenant, name, preset, rules, created_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)',
-        tenant,
-        name,
-        preset,
-        rules,
-        stamp.now,
-      );
-      return { kind: 'saved', id };
+    if (attach !== null && 'account' in attach && !(await hasAccount(tx, tenant, attach.account))) {
+      return { kind: 'missing' };
     }
-    const { changes } = await tx.run(
-      'UPDATE agent_policy SET name = ?, preset = ?, rules = ?, changed_at = ? WHERE id = ? AND tenant = ?',
-      name,
-      preset,
-      rules,
-      stamp.now,
-      input.id,
-      tenant,
-    );
-    return changes === 1 ? { kind: 'saved', id: input.id } : { kind: 'missing' };
+    const saved =
+      input.id === null ? await insert(tx, input, stamp) : await change(tx, { ...input, id: input.id }, stamp);
+    if (saved.kind === 'saved' && attach !== null) await attachPolicy(tx, attach, saved.id);
+    return saved;
   },
 );
+
+async function insert(
+  tx: Write,
+  { tenant, name, preset, rules }: NewAgentPolicy,
+  { now }: Stamp,
+): Promise<SavedAgentPolicy> {
+  const count = await tx.get<{ n: number }>('SELECT count(*) AS n FROM agent_policy WHERE tenant = ?', tenant);
+  if ((count?.n ?? 0) >= MOST_AGENT_POLICIES) return { kind: 'too-many' };
+  const { id } = await tx.run(
+    'INSERT INTO agent_policy (tenant, name, preset, rules, created_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)',
+    tenant,
+    name,
+    preset,
+    rules,
+    now,
+  );
+  return { kind: 'saved', id };
+}
+
+async function change(
+  tx: Write,
+  { tenant, id, name, preset, rules }: NewAgentPolicy & { id: number },
+  { now }: Stamp,
+): Promise<SavedAgentPolicy> {
+  const { changes } = await tx.run(
+    'UPDATE agent_policy SET name = ?, preset = ?, rules = ?, changed_at = ? WHERE id = ? AND tenant = ?',
+    name,
+    preset,
+    rules,
+    now,
+    id,
+    tenant,
+  );
+  return changes === 1 ? { kind: 'saved', id } : { kind: 'missing' };
+}
 
 /** Takes a policy away that holds nowhere: what is under one does not become free by it. */
 export const removeAgentPolicy = command(

@@ -100,6 +100,7 @@ const REST = [
   'DELETE FROM service WHERE organization_id = ?',
   'DELETE FROM recovery WHERE recovery_key_id IN (SELECT id FROM recovery_key WHERE organization_id = ?)',
   'DELETE FROM recovery_key WHERE organization_id = ?',
+  'DELETE FROM proposal WHERE organization_id = ?',
   'DELETE FROM mcp_session WHERE token_id IN (SELECT id FROM token WHERE organization_id = ?)',
   'DELETE FROM token WHERE organization_id = ?',
   'DELETE FROM api_key WHERE organization_id = ?',

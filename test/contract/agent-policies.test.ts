@@ -28,7 +28,14 @@ beforeEach(async () => {
 afterEach(() => box[Symbol.asyncDispose]());
 
 const save = (name: string, preset: Preset = 'custom', tenant = 1, id: number | null = null) =>
-  box.store.write(saveAgentPolicy, { tenant, id, name, preset, rules: JSON.stringify(PRESET_POLICIES[preset]) });
+  box.store.write(saveAgentPolicy, {
+    tenant,
+    id,
+    name,
+    preset,
+    rules: JSON.stringify(PRESET_POLICIES[preset]),
+    attach: null,
+  });
 
 async function saved(name: string, preset: Preset = 'custom', tenant = 1): Promise<number> {
   const done = await save(name, preset, tenant);

@@ -9,6 +9,7 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
@@ -74,6 +75,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
       changeAlias,
@@ -126,6 +128,7 @@ export function mailParts(): ThreadParts {
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAgentPolicy,
       removeAlias,
       removeAppPassword,
       removeBan,
@@ -142,6 +145,7 @@ export function mailParts(): ThreadParts {
       sendScheduled,
       sendVacationAnswer,
       resumeSender,
+      saveAgentPolicy,
       setMailPolicy,
       setOutboundRoute,
       setPassword,

@@ -11,6 +11,7 @@ import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
@@ -85,8 +86,10 @@ export function mailParts(): ThreadParts {
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
+      expireApprovals,
       expunge,
       finishAttempts,
+      forgetApprovals,
       forgetBans,
       forgetDeparted,
       forgetExpunged,

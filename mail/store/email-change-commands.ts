@@ -1,8 +1,10 @@
+import { type Forbidden, settleMove, weighMove, type Weighed } from './approval-moves.ts';
 import { MOST_MAILBOXES_PER_EMAIL } from './email-commands.ts';
 import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { type StoreFlagsResult, storeFlagsUnsettled } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
+import type { Hand } from './hand.ts';
 import { noteSaid, type Place, placesOf, saidByPlaces } from './lesson.ts';
 import { entriesOf, placeEntry, takeEntries } from './message.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
@@ -28,7 +30,8 @@ export type ChangeOutcome =
   | { kind: 'missing'; mailboxes: number[] }
   | { kind: 'in-none' }
   | { kind: 'in-too-many' }
-  | { kind: 'too-many-keywords' };
+  | { kind: 'too-many-keywords' }
+  | Forbidden;
 
 /**
  * Keywords and mailboxes of emails, one after the other; one that is refused is left as it was. Their threads, which may
@@ -38,7 +41,7 @@ export const changeEmails = command(
   'change-emails',
   async (
     tx,
-    input: { account: number; changes: readonly EmailChange[]; ifState: number | null },
+    input: { account: number; changes: readonly EmailChange[]; ifState: number | null; by?: Hand | undefined },
     stamp,
   ): Promise<({ kind: 'done'; outcomes: ChangeOutcome[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
@@ -46,7 +49,7 @@ export const changeEmails = command(
       const before = await lookAtThreads(tx, await threadsOf(tx, input));
       let last = 0;
       for (const change of input.changes) {
-        const { outcome, modseq } = await changeOne(tx, input.account, change, stamp);
+        const { outcome, modseq } = await changeOne(tx, { account: input.account, change, by: input.by }, stamp);
         outcomes.push(outcome);
         last = Math.max(last, modseq);
       }
@@ -75,7 +78,11 @@ interface Changed {
 
 const left = (outcome: ChangeOutcome): Changed => ({ outcome, modseq: 0 });
 
-async function changeOne(tx: Write, account: number, change: EmailChange, stamp: Stamp): Promise<Changed> {
+async function changeOne(
+  tx: Write,
+  { account, change, by }: { account: number; change: EmailChange; by: Hand | undefined },
+  stamp: Stamp,
+): Promise<Changed> {
   const entries = await shownEntries(tx, account, [change.email]);
   const [first] = entries;
   if (first === undefined) return left({ kind: 'not-found' });
@@ -85,12 +92,16 @@ async function changeOne(tx: Write, account: number, change: EmailChange, stamp:
   if (then.length > MOST_MAILBOXES_PER_EMAIL) return left({ kind: 'in-too-many' });
   const missing = await missingMailboxes(tx, account, then);
   if (missing.length > 0) return left({ kind: 'missing', mailboxes: missing });
-  const written = change.keywords === null ? 0 : await changeKeywords(tx, account, first, change.keywords);
-  if (written === undefined) return left({ kind: 'too-many-keywords' });
   const into = then.filter((mailbox) => !now.includes(mailbox));
   const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
+  const emails = into.length + outOf.length === 0 ? [] : [change.email];
+  const weighed = await weighMove(tx, { account, emails, into, by }, stamp);
+  if (weighed.kind === 'forbidden') return left(weighed);
+  const written = change.keywords === null ? 0 : await changeKeywords(tx, account, first, change.keywords);
+  if (written === undefined) return left({ kind: 'too-many-keywords' });
   const { anew, modseq: shown } = await reveal(tx, account, into, change.email);
   const moved = await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
+  await settleMove(tx, weighed, stamp);
   return { outcome: { kind: 'changed' }, modseq: Math.max(written, shown, moved) };
 }
 
@@ -193,11 +204,12 @@ export const destroyEmails = command(
   'destroy-emails',
   async (
     tx,
-    input: { account: number; emails: readonly number[]; ifState: number | null },
+    input: { account: number; emails: readonly number[]; ifState: number | null; by?: Hand | undefined },
     stamp,
-  ): Promise<({ kind: 'done'; destroyed: number[] } & StateStep) | StateMismatch> =>
+  ): Promise<({ kind: 'done'; destroyed: number[]; kept: Kept[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
-      const shown = new Set((await shownEntries(tx, input.account, input.emails)).map((entry) => entry.email));
+      const { free, kept, touches } = await mayGo(tx, input, stamp);
+      const shown = new Set((await shownEntries(tx, input.account, free)).map((entry) => entry.email));
       const entries = await tx.all<{ mailbox_id: number; uid: number; thread_id: number }>(
         `SELECT n.mailbox_id, n.uid, n.thread_id FROM json_each(?) e
            CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value CROSS JOIN mailbox m ON m.id = n.mailbox_id
@@ -205,7 +217,7 @@ export const destroyEmails = command(
         JSON.stringify([...shown]),
         input.account,
       );
-      if (entries.length === 0) return { kind: 'done', destroyed: [] };
+      if (entries.length === 0) return { kind: 'done', destroyed: [], kept };
       const before = await lookAtThreads(
         tx,
         entries.map((entry) => entry.thread_id),
@@ -216,6 +228,29 @@ export const destroyEmails = command(
         modseq = await takeEntries(tx, input.account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
       }
       await settleThreads(tx, before, modseq);
-      return { kind: 'done', destroyed: [...shown] };
+      for (const weighed of touches) await settleMove(tx, weighed, stamp);
+      return { kind: 'done', destroyed: [...shown], kept };
     }),
 );
+
+/** An email that was not destroyed, and why. */
+export interface Kept {
+  email: number;
+  why: string;
+}
+
+/** Each is weighed alone: one that awaits approval must not keep the others. */
+async function mayGo(
+  tx: Write,
+  { account, emails, by }: { account: number; emails: readonly number[]; by?: Hand | undefined },
+  stamp: Stamp,
+): Promise<{ free: number[]; kept: Kept[]; touches: Weighed[] }> {
+  const all = { free: [] as number[], kept: [] as Kept[], touches: [] as Weighed[] };
+  for (const email of emails) {
+    const weighed = await weighMove(tx, { account, emails: [email], into: [], by }, stamp);
+    if (weighed.kind === 'forbidden') all.kept.push({ email, why: weighed.why });
+    else all.free.push(email);
+    if (weighed.kind === 'weighed') all.touches.push(weighed);
+  }
+  return all;
+}

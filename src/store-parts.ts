@@ -2,6 +2,7 @@ import { mailParts } from '../mail/parts.ts';
 import type { ThreadParts } from '../mail/store/engine/thread.ts';
 import { auditedCommand, noteAudit } from './audit/commands.ts';
 import { brokenAudit } from './audit/queries.ts';
+import { APPROVALS } from './approvals/parts-commands.ts';
 import { BOOTSTRAP } from './bootstrap/parts-commands.ts';
 import { DOMAINS } from './domains/parts-commands.ts';
 import { MAILBOXES } from './mailboxes/parts-commands.ts';
@@ -22,6 +23,7 @@ export function storeParts(): ThreadParts {
   const mail = mailParts();
   const commands = [
     ...mail.commands,
+    ...APPROVALS,
     ...BOOTSTRAP,
     ...DOMAINS,
     ...MAILBOXES,

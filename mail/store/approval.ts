@@ -53,7 +53,7 @@ export interface ApprovalRow extends Record<string, string | number | null> {
   expires_at: number;
 }
 
-export const APPROVAL = 'id, tenant, account_id, trace, sha256, seal, email_id, state, expires_at';
+export const APPROVAL = `id, tenant, account_id, trace, sha256, seal, email_id, state, expires_at`;
 
 /**
  * Has a person decide about a message, in the commit that takes it: it lies in the mailbox where a mail program shows it,

@@ -27,11 +27,11 @@ export class StoreBackend implements ImapStore {
   readonly #store: MailStore;
   readonly #account: number;
   readonly #clock: () => number;
-  readonly #by: Hand | undefined;
+  readonly #hand: Hand | undefined;
 
-  /** `by`: whose password opened it; left out, nothing can be decided with it that waits for a person. */
-  constructor(store: MailStore, account: number, clock: () => number, by?: Hand) {
-    this.#by = by;
+  /** `hand`: whose password opened it; left out, nothing can be decided with it that waits for a person. */
+  constructor(store: MailStore, account: number, clock: () => number, hand?: Hand) {
+    this.#hand = hand;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
@@ -139,7 +139,7 @@ export class StoreBackend implements ImapStore {
   ): ReturnType<ImapStore['copy']> {
     let modseq = target.highestModseq;
     for (const slice of slices(uids)) {
-      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move, by: this.#by };
+      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move, hand: this.#hand };
       const done = await this.#write(slice, uids, copyEntries, input);
       if (done.kind !== 'done') {
         if (!move) await this.#takeBack(target.id, pairs.to);
@@ -157,7 +157,7 @@ export class StoreBackend implements ImapStore {
     let modseq = 0;
     let kept: string | undefined;
     for (const slice of slices(uids)) {
-      const input = { account: this.#account, mailbox, uids: slice, by: this.#by };
+      const input = { account: this.#account, mailbox, uids: slice, hand: this.#hand };
       const done = await this.#write(slice, uids, expunge, input);
       gone.push(...done.uids);
       modseq = done.modseq ?? modseq;

@@ -16,7 +16,7 @@ export interface Access {
   /** It may send. */
   readonly mayTransmit: boolean;
   /** Of a password; left out: a token, which decides about nothing that waits for a person. */
-  readonly by?: Hand;
+  readonly hand?: Hand;
 }
 
 /** Who asks: a login or a token, with the accounts that it opens by their ids. */

@@ -23,7 +23,7 @@ export interface Moving {
   account: number;
   emails: readonly number[];
   into: readonly number[];
-  by: Hand | undefined;
+  hand: Hand | undefined;
 }
 
 const NOTHING: Weighed = { kind: 'weighed', approves: [], touches: [] };
@@ -37,13 +37,13 @@ const UNDECIDABLE: Readonly<Record<Undecidable, string>> = {
 
 /** Asked before anything moves, in the same commit. What moves into "Approved" is sent, or does not move. */
 export async function weighMove(tx: Read, moving: Moving, { now }: Stamp): Promise<Weighed | Forbidden> {
-  const { account, emails, into, by } = moving;
+  const { account, emails, into, hand } = moving;
   const places = await approvalPlaces(tx, account);
   if (places === undefined) return NOTHING;
   const pending = await pendingAmong(tx, account, emails);
   const [toApproved, toWaiting] = [into.includes(places.approved), into.includes(places.waiting)];
   if (pending.length === 0 && !toApproved && !toWaiting) return NOTHING;
-  if (!(await isPersons(tx, account, by))) return forbidden(PERSON);
+  if (!(await isPersons(tx, account, hand))) return forbidden(PERSON);
   if (!toApproved && !toWaiting) return { kind: 'weighed', approves: [], touches: pending };
   if (pending.length < new Set(emails).size) return forbidden(await whyNot(tx, account, emails));
   for (const row of toApproved ? pending : []) {
@@ -53,7 +53,7 @@ export async function weighMove(tx: Read, moving: Moving, { now }: Stamp): Promi
   return toApproved ? { kind: 'weighed', approves: pending, touches: [] } : NOTHING;
 }
 
-/** Carries out what a change says, when it was made. `by` as people know who decided. */
+/** Carries out what a change says, when it was made. */
 export async function settleMove(tx: Write, { approves, touches }: Weighed, stamp: Stamp): Promise<void> {
   for (const row of approves) await approve(tx, row, await addressOf(tx, row), stamp);
   for (const row of touches) {

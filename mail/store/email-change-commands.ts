@@ -41,7 +41,7 @@ export const changeEmails = command(
   'change-emails',
   async (
     tx,
-    input: { account: number; changes: readonly EmailChange[]; ifState: number | null; by?: Hand | undefined },
+    input: { account: number; changes: readonly EmailChange[]; ifState: number | null; hand?: Hand | undefined },
     stamp,
   ): Promise<({ kind: 'done'; outcomes: ChangeOutcome[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
@@ -49,7 +49,7 @@ export const changeEmails = command(
       const before = await lookAtThreads(tx, await threadsOf(tx, input));
       let last = 0;
       for (const change of input.changes) {
-        const { outcome, modseq } = await changeOne(tx, { account: input.account, change, by: input.by }, stamp);
+        const { outcome, modseq } = await changeOne(tx, { account: input.account, change, hand: input.hand }, stamp);
         outcomes.push(outcome);
         last = Math.max(last, modseq);
       }
@@ -80,7 +80,7 @@ const left = (outcome: ChangeOutcome): Changed => ({ outcome, modseq: 0 });
 
 async function changeOne(
   tx: Write,
-  { account, change, by }: { account: number; change: EmailChange; by: Hand | undefined },
+  { account, change, hand }: { account: number; change: EmailChange; hand: Hand | undefined },
   stamp: Stamp,
 ): Promise<Changed> {
   const entries = await shownEntries(tx, account, [change.email]);
@@ -95,7 +95,7 @@ async function changeOne(
   const into = then.filter((mailbox) => !now.includes(mailbox));
   const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
   const emails = into.length + outOf.length === 0 ? [] : [change.email];
-  const weighed = await weighMove(tx, { account, emails, into, by }, stamp);
+  const weighed = await weighMove(tx, { account, emails, into, hand }, stamp);
   if (weighed.kind === 'forbidden') return left(weighed);
   const written = change.keywords === null ? 0 : await changeKeywords(tx, account, first, change.keywords);
   if (written === undefined) return left({ kind: 'too-many-keywords' });
@@ -204,7 +204,7 @@ export const destroyEmails = command(
   'destroy-emails',
   async (
     tx,
-    input: { account: number; emails: readonly number[]; ifState: number | null; by?: Hand | undefined },
+    input: { account: number; emails: readonly number[]; ifState: number | null; hand?: Hand | undefined },
     stamp,
   ): Promise<({ kind: 'done'; destroyed: number[]; kept: Kept[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
@@ -242,12 +242,12 @@ export interface Kept {
 /** Each is weighed alone: one that awaits approval must not keep the others. */
 async function mayGo(
   tx: Write,
-  { account, emails, by }: { account: number; emails: readonly number[]; by?: Hand | undefined },
+  { account, emails, hand }: { account: number; emails: readonly number[]; hand?: Hand | undefined },
   stamp: Stamp,
 ): Promise<{ free: number[]; kept: Kept[]; touches: Weighed[] }> {
   const all = { free: [] as number[], kept: [] as Kept[], touches: [] as Weighed[] };
   for (const email of emails) {
-    const weighed = await weighMove(tx, { account, emails: [email], into: [], by }, stamp);
+    const weighed = await weighMove(tx, { account, emails: [email], into: [], hand }, stamp);
     if (weighed.kind === 'forbidden') all.kept.push({ email, why: weighed.why });
     else all.free.push(email);
     if (weighed.kind === 'weighed') all.touches.push(weighed);

@@ -147,15 +147,15 @@ export const expunge = command(
   'expunge',
   async (
     tx,
-    input: { account: number; mailbox: number; uids: readonly number[]; by?: Hand | undefined },
+    input: { account: number; mailbox: number; uids: readonly number[]; hand?: Hand | undefined },
     stamp,
   ): Promise<Expunged> => {
-    const { account, mailbox, by } = input;
+    const { account, mailbox, hand } = input;
     if (!(await owns(tx, account, mailbox))) return { uids: [], modseq: null };
     const rows = (await entriesOf(tx, mailbox, input.uids)).filter(isDeleted);
     if (rows.length === 0) return { uids: [], modseq: null };
     const emails = rows.map((row) => row.email_id);
-    const weighed = await weighMove(tx, { account, emails, into: [], by }, stamp);
+    const weighed = await weighMove(tx, { account, emails, into: [], hand }, stamp);
     if (weighed.kind === 'forbidden') return { uids: [], modseq: null, kept: weighed.why };
     const modseq = await removeEntries(tx, account, mailbox, rows, stamp);
     await settleMove(tx, weighed, stamp);
@@ -180,18 +180,18 @@ export const copyEntries = command(
       uids: readonly number[];
       to: number;
       move: boolean;
-      by?: Hand | undefined;
+      hand?: Hand | undefined;
     },
     stamp,
   ): Promise<CopyResult> => {
-    const { account, mailbox, to, move, by } = input;
+    const { account, mailbox, to, move, hand } = input;
     const places = await placesOf(tx, account, [mailbox, to]);
     const [source, target] = [places.get(mailbox), places.get(to)];
     if (source === undefined || target === undefined) return { kind: 'missing' };
     const rows = await entriesOf(tx, mailbox, input.uids);
     if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
     const emails = rows.map((row) => row.email_id);
-    const weighed = await weighMove(tx, { account, emails, into: [to], by }, stamp);
+    const weighed = await weighMove(tx, { account, emails, into: [to], hand }, stamp);
     if (weighed.kind === 'forbidden') return weighed;
     const modseq = await tx.nextModseq(account);
     // Looked at before anything moves: what only changes its mailbox was never hidden.

@@ -63,7 +63,7 @@ function loggedIn(login: Login): JmapAuthenticated {
     address,
     readOnly,
     mayTransmit: !readOnly,
-    by: { credential: login.credential },
+    hand: { credential: login.credential },
   };
   const accounts = new Map([[accountId(login.account), access]]);
   return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}` }, login };

@@ -237,13 +237,13 @@ test('a person decides over JMAP as well', async () => {
   const changes = [
     { email, keywords: null, mailboxes: { kind: 'patch' as const, add: [approved], remove: [waiting] } },
   ];
-  expect(await box.store.write(changeEmails, { account, by, ifState: null, changes })).toMatchObject({
+  expect(await box.store.write(changeEmails, { account, hand: by, ifState: null, changes })).toMatchObject({
     outcomes: [{ kind: 'changed' }],
   });
   expect(await leaves(trace)).toEqual(['x@elsewhere.test']);
   const second = await ask();
   const [, next = 0] = await emails();
-  await box.store.write(destroyEmails, { account, by, emails: [next], ifState: null });
+  await box.store.write(destroyEmails, { account, hand: by, emails: [next], ifState: null });
   expect(await item(second.id)).toMatchObject({ state: 'denied' });
   expect(await item(id)).toMatchObject({ state: 'approved' });
 });

@@ -11,7 +11,7 @@ export interface Asked {
   call: Pick<Call, 'createdIds'>;
   account: number;
   /** Whose password asks; left out: a token. */
-  by?: Hand | undefined;
+  hand?: Hand | undefined;
 }
 
 /** The row of a mailbox id, which may be the creation id of this request; undefined: none of this account's kind. */

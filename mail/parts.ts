@@ -12,6 +12,7 @@ import { addAccount, setQuota } from './store/account.ts';
 import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetAgentChanges } from './store/agent-change.ts';
@@ -97,6 +98,8 @@ export function mailParts(): ThreadParts {
       expunge,
       finishAttempts,
       forgetAgentChanges,
+      expireApprovals,
+      forgetApprovals,
       forgetBans,
       forgetDeparted,
       forgetExpunged,

@@ -29,6 +29,7 @@ const files = [
   '0033-labels.sql',
   '0030-claims.sql',
   '0029-agent-policy.sql',
+  '0027-approval.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

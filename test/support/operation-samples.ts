@@ -120,6 +120,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   send_test_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example` }),
   cancel_scheduled_email: ({ sentId }) => ({ sentId }),
   list_outbox: none,
+  get_outbox_item: ({ outboxId }) => ({ outboxId }),
   list_paused_senders: none,
   resume_sender: () => ({ sender: 'mbx_999999' }),
   withdraw_outbox_item: ({ outboxId }) => ({ outboxId }),

@@ -78,9 +78,9 @@ class Host {
 
 interface Opened {
   host: Host;
-  connect(): Promise<unknown>;
-  finish(back: Record<string, string>): Promise<void>;
-  call(name: string, args?: object): Promise<Record<string, unknown>>;
+  connect: () => Promise<unknown>;
+  finish: (back: Record<string, string>) => Promise<void>;
+  call: (name: string, args?: object) => Promise<Record<string, unknown>>;
 }
 
 function byV1(): Opened {

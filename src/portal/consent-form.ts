@@ -39,7 +39,8 @@ export function consentForm(
   { visitor, place, filled }: { visitor: Visitor; place: Place; filled: Filled },
 ): Html {
   const { client } = request;
-  return html`<h1>Let this program in?</h1>
+  return html`<div class="consent stack">
+    <h1>Let this program in?</h1>
     ${problemNote(filled)}
     ${facts([
       ['It calls itself', html`<strong><bdi>${client.name}</bdi></strong>`],
@@ -61,7 +62,8 @@ export function consentForm(
     <p class="small soft">
       It stays until you end it under Connected programs, or until it asks for nothing for 30 days. It never may more
       than you may yourself.
-    </p>`;
+    </p>
+  </div>`;
 }
 
 function hiddenParameter(name: string, value: string | undefined): Part {
@@ -132,7 +134,6 @@ function choice(action: Action): Choice {
 function reachChoice({ membership, mailboxes, more }: Place, filled: Filled): Part {
   const limited = membership.role === 'member';
   const boxes = mailboxes.map(({ id, address }) => ({ value: id, label: address }));
-  const list = checks({ name: 'mailboxIds', label: 'Mailboxes', choices: boxes }, filled);
   if (limited) {
     return html`${hidden('reach', 'mailboxes')}
     ${checks({ name: 'mailboxIds', label: 'In these mailboxes', choices: boxes, ticked: mailboxes.map((one) => one.id) }, filled)}`;
@@ -148,7 +149,8 @@ function reachChoice({ membership, mailboxes, more }: Place, filled: Filled): Pa
       />
       <span>${label}</span></label
     >`;
-  return html`<fieldset>
+  return html`<div class="where">
+    <fieldset>
       <legend>Where</legend>
       <div class="checks">
         ${radio('organization', html`In all of ${membership.name} <span class="soft small">mailboxes to come, too</span>`)}
@@ -156,6 +158,12 @@ function reachChoice({ membership, mailboxes, more }: Place, filled: Filled): Pa
       </div>
       ${filled.errors['reach'] !== undefined && html`<p class="wrong">${filled.errors['reach']}</p>`}
     </fieldset>
-    ${mailboxes.length > 0 && list}
-    ${more && html`<p class="hint">There are more mailboxes than fit here; for others, mint a token for them.</p>`}`;
+    ${
+      mailboxes.length > 0 &&
+      html`<div class="picked">
+        ${checks({ name: 'mailboxIds', label: 'Mailboxes', choices: boxes }, filled)}
+        ${more && html`<p class="hint">There are more than fit here; for others, mint a token for them.</p>`}
+      </div>`
+    }
+  </div>`;
 }

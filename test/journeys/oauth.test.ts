@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -5,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Box } from '../support/box.ts';
 import { errorOf, http, outcome, rpc, tool } from '../support/mcp.ts';
 import {
+  authorizePath,
   cameBack,
   CALLBACK,
   connected,
@@ -25,7 +28,7 @@ let acme: Owned;
 let other: Owned;
 
 beforeAll(async () => {
-  ({ box, base, acme, other } = await portalBox());
+  ({ box, base, acme, other } = await portalBox({ ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' }));
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
@@ -197,6 +200,26 @@ test('one consent opens MCP, REST and JMAP, and all of them close at once', asyn
   expect((await tool(base, 'list_emails', {}, access)).status).toBe(401);
   expect((await http('GET', `${base}/jmap/session`, { authorization })).status).toBe(401);
   expect((await refreshed(base, client, refresh)).json).toMatchObject({ error: 'invalid_grant' });
+});
+
+test('a client with a metadata document needs no registration, and its host answers for it', async () => {
+  let document = {};
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(document));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const id = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client.json`;
+  document = { client_id: id, client_name: 'By document', redirect_uris: ['http://127.0.0.1/callback'] };
+  const { verifier, challenge } = pkce();
+  const asked = wish(id, challenge);
+  expect((await acme.owner.get(authorizePath(asked))).text).toContain(new URL(id).host);
+  const { code = '' } = cameBack(await decided(acme.owner, asked));
+  server.close();
+  const { access, refresh } = tokensOf(await exchanged(base, id, code, verifier));
+  expect((await tool(base, 'whoami', {}, access)).body).toMatchObject({ principal: { name: 'By document' } });
+  // It was let in: its host may be down by now.
+  expect((await refreshed(base, id, refresh)).status).toBe(200);
 });
 
 test('it holds over a kill, and what was told before it is remembered', async () => {

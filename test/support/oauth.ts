@@ -50,7 +50,13 @@ export function authorizePath(asked: Wish): string {
 export function hiddenFields(page: string): Record<string, string> {
   const form = /<form class="sheet"[\s\S]*?<\/form>/.exec(page)?.[0] ?? '';
   const inputs = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-  return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]));
+  return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, plain(value)]));
+}
+
+/** Text out of an attribute, as a browser reads it. */
+export function plain(markup: string): string {
+  const of = { quot: '"', lt: '<', gt: '>', '#39': "'", '#96': '`', amp: '&' } as Record<string, string>;
+  return markup.replace(/&(#?\w+);/g, (whole, name: string) => of[name] ?? whole);
 }
 
 export type Choice = Readonly<Record<string, string | string[]>>;

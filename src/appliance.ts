@@ -7,6 +7,7 @@ import { traceId } from '../mail/receiver/trace-id.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
+import { forgetOAuth } from './oauth/tidy-commands.ts';
 import { seed, type Seeded } from './seed.ts';
 import { releaseResumed } from './sending/pause-commands.ts';
 import { PauseHerald } from './sending/pause-herald.ts';
@@ -38,7 +39,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log, [forgetUploads, releaseResumed]));
+  stack.use(new Housekeeping(store, around.clock, log, [forgetOAuth, forgetUploads, releaseResumed]));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));

@@ -11,6 +11,7 @@ import { MCP } from './mcp/parts-commands.ts';
 import { applianceMigrations } from './migrations.ts';
 import { freezeOrganization, renameOrganization, seedOperator } from './organizations/commands.ts';
 import { removeOrganization } from './organizations/removal-commands.ts';
+import { OAUTH } from './oauth/parts-commands.ts';
 import { PEOPLE } from './people/parts-commands.ts';
 import { SENDING } from './sending/parts-commands.ts';
 import { inboundWebhookBody } from './webhooks/inbound-queries.ts';
@@ -30,6 +31,7 @@ export function storeParts(): ThreadParts {
     ...DOMAINS,
     ...MAILBOXES,
     ...MCP,
+    ...OAUTH,
     ...PEOPLE,
     ...SENDING,
     ...SERVICES,

@@ -28,6 +28,8 @@ export interface Offer {
   tools(caller: Caller, trim: Trim): Promise<readonly object[]>;
   /** Whether a caller without credentials may call it. */
   isAnonymous(name: string): Promise<boolean>;
+  /** Whether the caller has not the action that a tool needs. */
+  lacks?(caller: Caller, name: string): Promise<boolean>;
   call(caller: Caller, name: string, args: unknown, trim: Trim): Promise<Called>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
   extend?(server: Server): void;
@@ -52,6 +54,10 @@ export function catalogueOffer(world: World): Offer {
       return listed(catalogue, caller, trim).map(toolOf);
     },
     isAnonymous: async (name) => (await find(name))?.action === 'anonymous',
+    async lacks({ actions }, name) {
+      const needed = (await find(name))?.action ?? 'identity';
+      return needed !== 'identity' && needed !== 'anonymous' && !actions.has(needed);
+    },
     async call(caller, name, args, trim) {
       const operation = await find(name);
       if (operation === undefined) return { kind: 'unknown' };

@@ -12,6 +12,7 @@ import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
 import { TRACE } from './trace/index.ts';
+import { WAITING } from './waiting/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
 export const CATALOGUE: readonly Operation[] = [
@@ -21,6 +22,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...MAILBOXES,
   ...ALIASES,
   ...READING,
+  ...WAITING,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

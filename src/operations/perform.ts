@@ -8,7 +8,7 @@ import { OPERATOR } from '../../mail/store/account.ts';
 import type { Caller } from './caller.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
-import type { Call, Operation } from './operation.ts';
+import type { Audience, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
@@ -17,11 +17,20 @@ export type Performed =
   | { readonly kind: 'done'; readonly result: Record<string, unknown> }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
 
-/** Checks, runs and records one operation; the only way from a door to an operation. Never rejects. */
-export async function perform(world: World, operation: Operation, caller: Caller, given: unknown): Promise<Performed> {
+/**
+ * Checks, runs and records one operation; the only way from a door to an operation. Never rejects. `audience` waits for
+ * an operation that streams.
+ */
+export async function perform(
+  world: World,
+  operation: Operation,
+  caller: Caller,
+  given: unknown,
+  audience?: Audience,
+): Promise<Performed> {
   const requestId = `req_${randomBytes(9).toString('base64url')}`;
   const began = performance.now();
-  const call = new RunningCall(world, operation, caller, requestId);
+  const call = new RunningCall(world, operation, caller, requestId, audience);
   let outcome = 'done';
   try {
     authorize(operation, caller);
@@ -131,13 +140,14 @@ class RunningCall {
   readonly #caller: Caller;
   #told = false;
 
-  constructor(world: World, operation: Operation, caller: Caller, requestId: string) {
+  constructor(world: World, operation: Operation, caller: Caller, requestId: string, audience: Audience | undefined) {
     this.#world = world;
     this.#operation = operation;
     this.#caller = caller;
     this.face = {
       ...world,
       caller,
+      audience,
       requestId,
       tenant: caller.organization ?? 0,
       change: async (what, input, target, detail = {}) => {

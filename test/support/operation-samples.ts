@@ -77,6 +77,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
+  wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
+  wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
   remove_sender_rule: ({ ruleId }) => ({ ruleId }),
@@ -281,7 +283,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode`.split(/\s+/),
+    attachmentId mode subjectContains toPlus timeoutSeconds expectFrom`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -72,6 +72,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));
+  // Closed before the doors: who waits for mail is answered first.
+  stack.use(world.waits);
   stack.use(world.runner);
   await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));

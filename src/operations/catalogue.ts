@@ -17,6 +17,7 @@ import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
 import { TOGETHER } from './together/index.ts';
 import { TRACE } from './trace/index.ts';
+import { WAITING } from './waiting/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
 export const CATALOGUE: readonly Operation[] = [
@@ -30,6 +31,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...LABELS,
   ...CONTACTS,
   ...TOGETHER,
+  ...WAITING,
   ...SENDER_RULES,
   ...SENDING,
   ...POLICIES,

@@ -87,6 +87,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
   undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
   claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
+  wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
+  wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
   remove_sender_rule: ({ ruleId }) => ({ ruleId }),
@@ -299,7 +301,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets`.split(/\s+/),
+    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

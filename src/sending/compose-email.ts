@@ -14,6 +14,8 @@ export interface Filled extends Omit<EmailRequest, 'subject' | 'attachments' | '
   subject: string;
   /** Of the message that it answers. */
   reply: { inReplyTo: string; references: string } | undefined;
+  /** Row of that message in the mailbox that sends; null: it is not there, or nothing is answered. */
+  answers: number | null;
   files: readonly ComposedAttachment[];
   /** Of the list of recipients that this message goes to; its value is whole. */
   unsubscribe: string | undefined;

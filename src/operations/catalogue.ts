@@ -12,6 +12,7 @@ import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
 import { TRACE } from './trace/index.ts';
+import { WRITING } from './writing/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
 export const CATALOGUE: readonly Operation[] = [
@@ -23,6 +24,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...READING,
   ...SENDER_RULES,
   ...SENDING,
+  ...WRITING,
   ...QUEUE,
   ...TRACE,
   ...SERVICES,

@@ -111,7 +111,7 @@ async function prepare(
 ): Promise<SendRequest> {
   const { organization, credential, account } = sender;
   const { from, composed, trace, sendAt, requireTls, tags, metadata, failIfHeld, answers, forwards, draft } = mail;
-  const { index, authors, messageId, sha256 } = composed;
+  const { index, authors, messageId, sha256, eightBit, utf8Header } = composed;
   const out = new Set(leftOut.map((one) => textKey(one.address)));
   const named = mail.recipients.filter(({ address }) => !out.has(addressKey(address)));
   const recipients = named.map(({ address }) => address);
@@ -120,8 +120,8 @@ async function prepare(
     account,
     tenant: organization,
     sender: formatAddress(from),
-    smtputf8: [from, ...recipients].some(needsUtf8),
-    eightBit: false,
+    smtputf8: utf8Header || [from, ...recipients].some(needsUtf8),
+    eightBit,
     ret: 'HDRS',
     envid: '',
     signAs: [from.domain],

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { Guard } from '../../mail/store/sent-before.ts';
 import type { Sender } from './key-auth.ts';
 
-const KEY_MS = 24 * 3_600_000;
+/** How long a request that is exact is known again. */
+export const KEY_MS = 24 * 3_600_000;
 const GUESS_MS = 10 * 60_000;
 
 /** How a request says whether it is the same as another one. */

@@ -2,6 +2,7 @@ import type { Submitted } from '../../mail/delivery/submit.ts';
 import { changeEmails, destroyEmails } from '../../mail/store/email-change-commands.ts';
 import type { Read, Stamp, Write } from '../../mail/store/engine/types.ts';
 import { ANSWERED, type FlagSet } from '../../mail/store/flags.ts';
+import { isDraft } from './draft-queries.ts';
 
 /** What a message that leaves was made from, in the mailbox that sends it. */
 interface Origin {
@@ -14,14 +15,7 @@ interface Origin {
 
 /** Whether the draft that a message is made from is still there as it was; true where it is made from none. */
 export async function isDraftThere(rx: Read, { account, draft }: Origin): Promise<boolean> {
-  if (draft === null) return true;
-  const row = await rx.get(
-    `SELECT 1 AS there FROM entry n JOIN mailbox m ON m.id = n.mailbox_id
-     WHERE n.email_id = ? AND n.flags & 16 = 0 AND m.account_id = ? AND m.role = 'drafts' AND m.gone_at IS NULL`,
-    draft,
-    account,
-  );
-  return row !== undefined;
+  return draft === null || isDraft(rx, account, draft);
 }
 
 /**

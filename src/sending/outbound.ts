@@ -31,8 +31,10 @@ export interface Outbound {
   metadata: Readonly<Record<string, string | number | boolean>>;
   /** As it was named by who asks. */
   threadId: string | null;
-  /** Rows of messages in the mailbox that sends: what it answers, what it hands on, and the draft that it was. */
+  /** Rows of messages in the mailbox that sends: what it answers, what it passes on, and the draft that it was. */
   answers: number | null;
   forwards: number | null;
+  /** It holds what somebody else wrote: a message that is passed on, or a part of one. */
+  handsOn: boolean;
   draft: number | null;
 }

@@ -92,6 +92,7 @@ export async function outboundOf(
     threadId: request.threadId ?? null,
     answers: answers ?? filled.answers,
     forwards,
+    handsOn: forwards !== null || request.attachments.some(({ attachmentId }) => attachmentId !== undefined),
     draft: null,
   };
 }

@@ -9,7 +9,7 @@ export const MOST_RECIPIENTS = 50;
 export const MOST_ATTACHMENTS = 100;
 const LONGEST_BODY = 5_000_000;
 
-const Mailbox = z
+export const Mailbox = z
   .string()
   .max(500)
   .transform((text, context): NamedAddress => {
@@ -18,7 +18,7 @@ const Mailbox = z
     context.addIssue({ code: 'custom', message: 'is no address such as you@example.com or Name <you@example.com>' });
     return z.NEVER;
   });
-export const Mailboxes = z.union([Mailbox, z.array(Mailbox).max(MOST_RECIPIENTS)]).transform((one) => [one].flat());
+const Mailboxes = z.union([Mailbox, z.array(Mailbox).max(MOST_RECIPIENTS)]).transform((one) => [one].flat());
 
 /** Fields that say who, when or how, which are given in other ways or are not the sender's to say. */
 const RESERVED =

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { discardDraft } from '../../sending/draft-commands.ts';
-import { EMAIL_FIELDS, Mailboxes } from '../../sending/email-request.ts';
+import { EMAIL_FIELDS } from '../../sending/email-request.ts';
 import { operation } from '../operation.ts';
 import { pageOfMessages } from '../reading/found.ts';
 import { InMailbox, MessageId, namedFolder, namedMailbox, wholeMessage } from '../reading/which.ts';
@@ -11,15 +11,15 @@ import { nextCursor } from '../schemas.ts';
 import { asMailbox } from '../sending/as-sender.ts';
 import { newDraft, presentDraft, writeDraft } from './draft-body.ts';
 import { checkRevision, DraftId, namedDraft, Revision, ShownDraft, shownDraft } from './draft-shown.ts';
-import { AgentFiles, filesAsked } from './fields.ts';
+import { AgentFiles, AgentMailboxes, filesAsked } from './fields.ts';
 import { mustRead } from './original.ts';
 
 const CONTENT = {
   from: EMAIL_FIELDS.from.optional(),
-  to: Mailboxes.optional(),
-  cc: Mailboxes.optional(),
-  bcc: Mailboxes.optional(),
-  replyTo: Mailboxes.optional(),
+  to: AgentMailboxes.optional(),
+  cc: AgentMailboxes.optional(),
+  bcc: AgentMailboxes.optional(),
+  replyTo: AgentMailboxes.optional(),
   subject: EMAIL_FIELDS.subject,
   text: EMAIL_FIELDS.text,
   html: EMAIL_FIELDS.html,

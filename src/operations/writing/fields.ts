@@ -3,18 +3,21 @@ import {
   EMAIL_FIELDS,
   type EmailRequest,
   FILE_FIELDS,
-  Mailboxes,
+  Mailbox,
   MOST_ATTACHMENTS,
+  MOST_RECIPIENTS,
 } from '../../sending/email-request.ts';
 import { Line } from '../schemas.ts';
 
 /** Of base64: what a model should have to carry. */
 const MOST_BASE64 = Math.ceil((64 * 1024 * 4) / 3);
 
+const { contentId: _shown, ...NAMED_FILE } = FILE_FIELDS;
+
 /** Files are named and not carried: put there before, or a part of a message of the mailbox that sends. */
 const AgentFile = z
   .strictObject({
-    ...FILE_FIELDS,
+    ...NAMED_FILE,
     contentBase64: z.base64().max(MOST_BASE64, 'has more than 64 KiB: use uploadId').optional(),
   })
   .refine(
@@ -49,13 +52,17 @@ export const SENDING_FIELDS = {
   failIfApprovalNeeded: EMAIL_FIELDS.failIfApprovalNeeded,
 };
 
+/** A text alone is a list of one for every tool, so its schema need not say so. */
+export const AgentMailboxes = z.array(Mailbox).max(MOST_RECIPIENTS);
+
+export const MoreRecipients = { cc: AgentMailboxes.default([]), bcc: AgentMailboxes.default([]) };
+
 /** A new message of an agent. What is for programs would only cost every agent's context. */
 export const EMAIL_TOOL_FIELDS = {
   from: EMAIL_FIELDS.from,
-  to: EMAIL_FIELDS.to,
-  cc: EMAIL_FIELDS.cc,
-  bcc: EMAIL_FIELDS.bcc,
-  replyTo: EMAIL_FIELDS.replyTo,
+  to: AgentMailboxes,
+  ...MoreRecipients,
+  replyTo: AgentMailboxes.default([]),
   subject: EMAIL_FIELDS.subject,
   text: EMAIL_FIELDS.text,
   html: EMAIL_FIELDS.html,
@@ -65,9 +72,6 @@ export const EMAIL_TOOL_FIELDS = {
   threadId: EMAIL_FIELDS.threadId,
   ...SENDING_FIELDS,
 };
-
-/** Somebody beside those who follow from the message that is answered. */
-export const MoreRecipients = { cc: Mailboxes.default([]), bcc: Mailboxes.default([]) };
 
 /** An agent finds what it sent in the mailbox that it sent from. */
 export const FOR_AGENTS = { metadata: {}, requireTls: false, saveToSent: true };

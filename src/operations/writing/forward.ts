@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EMAIL_FIELDS, type EmailRequest } from '../../sending/email-request.ts';
+import type { EmailRequest } from '../../sending/email-request.ts';
 import { guardOf } from '../../sending/guard.ts';
 import type { Sender } from '../../sending/key-auth.ts';
 import type { Outbound } from '../../sending/outbound.ts';
@@ -11,7 +11,7 @@ import { InMailbox, MessageId, namedMessage } from '../reading/which.ts';
 import { refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { asMailbox, audited } from '../sending/as-sender.ts';
-import { FOR_AGENTS, MoreRecipients, SENDING_FIELDS } from './fields.ts';
+import { AgentMailboxes, FOR_AGENTS, MoreRecipients, SENDING_FIELDS } from './fields.ts';
 import { mustRead, namedOriginal } from './original.ts';
 import { addressOf } from './reply.ts';
 
@@ -20,7 +20,7 @@ const { attachments: _files, ...HOW } = SENDING_FIELDS;
 const Forward = z.strictObject({
   ...InMailbox,
   messageId: MessageId,
-  to: EMAIL_FIELDS.to,
+  to: AgentMailboxes,
   ...MoreRecipients,
   note: z.string().max(100_000).default(''),
   includeAttachments: z.boolean().default(true),

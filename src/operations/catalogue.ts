@@ -18,6 +18,7 @@ import { searchDocs } from './support/search-docs.ts';
 import { TOGETHER } from './together/index.ts';
 import { TRACE } from './trace/index.ts';
 import { WAITING } from './waiting/index.ts';
+import { WRITING } from './writing/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
 export const CATALOGUE: readonly Operation[] = [
@@ -35,6 +36,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...SENDER_RULES,
   ...SENDING,
   ...POLICIES,
+  ...WRITING,
   ...QUEUE,
   ...TRACE,
   ...SERVICES,

@@ -315,7 +315,9 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256 draftId`.split(/\s+/),
+    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256 draftId`.split(
+    /\s+/,
+  ),
 );
 
 export function isReference(field: string): boolean {

@@ -11,9 +11,11 @@ import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { forgetAgentSends } from './store/agent-send.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetSpent } from './store/budget.ts';
+import { forgetExposures, noteExposures } from './store/exposure.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
@@ -87,8 +89,10 @@ export function mailParts(): ThreadParts {
       emptyGoneMailbox,
       expunge,
       finishAttempts,
+      forgetAgentSends,
       forgetBans,
       forgetDeparted,
+      forgetExposures,
       forgetExpunged,
       forgetGreylist,
       forgetHistory,
@@ -109,6 +113,7 @@ export function mailParts(): ThreadParts {
       keepVacation,
       passGreylist,
       learn,
+      noteExposures,
       noteKept,
       placeEmail,
       plantMailbox,

@@ -1,4 +1,4 @@
-import { parseAddress } from '../message/address.ts';
+import { parseAddress, textKey } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { anyOver, countUse } from '../store/alias-use.ts';
 import { addBlob } from '../store/blob.ts';
@@ -7,6 +7,7 @@ import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { forgetGuess } from '../store/sent-before.ts';
 import { heldFor } from '../store/paused-sender.ts';
+import { reach } from '../store/reached.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
@@ -161,6 +162,9 @@ export const sendScheduled = command(
     };
     const message = { trace, tenant, account, sender, index, hold, ...asked };
     await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
+    if (account !== null && sender !== '') {
+      await reach(tx, account, namedRecipients({ local, here, elsewhere }).map(textKey), stamp.now);
+    }
     await noteLeftOut(tx, message, mail, stamp);
     if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);

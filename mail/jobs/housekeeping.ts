@@ -7,7 +7,9 @@ import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
+import { forgetAgentSends } from '../store/agent-send.ts';
 import { forgetBans } from '../store/ban.ts';
+import { forgetExposures } from '../store/exposure.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
@@ -58,7 +60,9 @@ export class Housekeeping implements AsyncDisposable {
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
+      forgetAgentSends,
       forgetBans,
+      forgetExposures,
       forgetRejects,
       forgetSenders,
       forgetSenderUse,

@@ -1,3 +1,5 @@
+import { aboutMessage } from '../delivery/agent/about-message.ts';
+import { countAgentMail } from '../delivery/agent/count.ts';
 import { whyOf } from '../delivery/agent/why.ts';
 import { allowAll } from '../delivery/policy.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
@@ -62,11 +64,13 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageFacts): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
     const { store, hold, policy = allowAll } = this.intake.options;
-    const { account } = this.#login;
+    const { account, credential: login } = this.#login;
     const { authors } = this.#header;
     const { budgets = [], ...whose } = await this.intake.options.senderOf(account);
     const to = recipients.map((one) => formatAddress(one.address));
     const from = sender === undefined ? '' : formatAddress(sender);
+    const asked = { ...whose, account, credential: null, login, sender: from, recipients: to, size: index.size };
+    const verdict = await aboutMessage(store, await policy(asked), { account, index, ...blob });
     const mail: Submission = {
       trace: id,
       account,
@@ -83,7 +87,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
       as: { kind: 'account', account },
       spares: false,
       guard: null,
-      verdict: await policy({ ...whose, account, credential: null, sender: from, recipients: to, size: index.size }),
+      verdict,
       sendAt: null,
       here: plan.deliveries,
       local: [
@@ -99,6 +103,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
     const report = await this.#report(blob, index);
     if (report !== undefined) mail.report = report;
     const done = await store.write(submit, mail);
+    countAgentMail(this.intake.options.meter, verdict, done);
     if (done.kind === 'taken' && done.queued) this.intake.options.queued();
     if (done.kind === 'taken') this.countForwards(plan);
     return refusalOf(done);

@@ -52,15 +52,17 @@ async function byPassword(
   // Behind a trusted proxy the protocol is what the proxy says.
   const secure = request.protocol === 'https' || isLoopback(request.ip);
   const outcome = await world.logins.password(user, password, { ip: request.ip, door: 'jmap', secure });
-  return outcome.kind === 'in' ? loggedIn(outcome.login) : told(outcome);
+  return outcome.kind === 'in' ? loggedIn(world, outcome.login) : told(outcome);
 }
 
-function loggedIn(login: Login): JmapAuthenticated {
+function loggedIn(world: World, login: Login): JmapAuthenticated {
   const address = `${login.address.local}@${login.address.domain}`;
   const readOnly = login.readOnly === true;
-  const access = { account: login.account, address, readOnly, mayTransmit: !readOnly };
+  const by = { password: login.credential };
+  const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
   const accounts = new Map([[accountId(login.account), access]]);
-  return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}` }, login };
+  const shown = (_account: number, emails: readonly number[]) => world.agents.shownToLogin(login, emails);
+  return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}`, shown }, login };
 }
 
 function told(outcome: Exclude<LoginOutcome, { kind: 'in' }>): JmapAuthenticated {
@@ -90,11 +92,14 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
     (await openAccounts(world, caller)).map((one) => [accountId(one.id), accessOf(one, caller)]),
   );
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
-  return { kind: 'in', session: { username, accounts, credential: caller.actor } };
+  const token = caller.token?.id ?? 0;
+  const shown = (account: number, emails: readonly number[]) => world.agents.shownToToken(token, account, emails);
+  return { kind: 'in', session: { username, accounts, credential: caller.actor, shown } };
 }
 
-function accessOf({ id, address }: AccountInfo, { actions }: Caller): Access {
-  return { account: id, address, readOnly: !actions.has('manage'), mayTransmit: actions.has('send') };
+function accessOf({ id, address }: AccountInfo, { actions, actor }: Caller): Access {
+  const by = { token: actor };
+  return { account: id, address, readOnly: !actions.has('manage'), mayTransmit: actions.has('send'), by };
 }
 
 /** The mailboxes of the organization within the token's limits. One that is limited to a service opens none. */

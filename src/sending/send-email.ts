@@ -1,3 +1,5 @@
+import { aboutMessage } from '../../mail/delivery/agent/about-message.ts';
+import { countAgentMail } from '../../mail/delivery/agent/count.ts';
 import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
 import { findForeignAuthor, type Identity } from '../../mail/delivery/identity.ts';
 import { trySubmit } from '../../mail/delivery/submit.ts';
@@ -56,6 +58,7 @@ export async function sendFor(
     }
     const done = await keepOctets(world.store, composed.data, 'sent', (octets) => commit({ ...mail, ...octets }));
     world.metrics.count('sent_messages_total', { outcome: done.kind });
+    countAgentMail(world.metrics, mail.verdict, done);
     if (done.kind === 'sent' && done.queued) world.queueChanged();
     if (done.kind === 'sent' || done.kind === 'repeated')
       return answerTo(done.sent, await threadOf(world, sender, request, done.sent), done.kind === 'repeated');
@@ -146,6 +149,7 @@ async function prepare(
   const out = new Set(leftOut.map((one) => textKey(one.address)));
   const recipients = namedIn(request).filter((address) => !out.has(addressKey(address)));
   const asked = { tenant: organization, account, credential, sender: formatAddress(from), size: index.size };
+  const whole = { ...asked, recipients: recipients.map(formatAddress) };
   return {
     trace,
     account,
@@ -169,7 +173,12 @@ async function prepare(
     allowance: await allowanceOf(world.store, world.settings, organization),
     budgets: programBudgets(world.settings, sender),
     guard,
-    verdict: await world.policy({ ...asked, recipients: recipients.map(formatAddress) }),
+    verdict: await aboutMessage(world.store, await world.policy(whole), {
+      account,
+      index,
+      data: composed.data,
+      file: null,
+    }),
     sendAt,
     organization,
     credential,

@@ -7,7 +7,7 @@ import { SetRefusal } from '../set-refusal.ts';
 
 /** Who asks, and in whose account. */
 export interface Asked {
-  call: Pick<Call, 'createdIds'>;
+  call: Pick<Call, 'createdIds' | 'desk' | 'session'>;
   account: number;
 }
 

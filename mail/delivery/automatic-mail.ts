@@ -71,10 +71,9 @@ export async function automaticMail(
     as: { kind: 'account', account },
     spares,
     guard: null,
-    verdict: await aboutMessage(store, verdict, { account, index, data, file: null }),
+    ...(await aboutMessage(store, verdict, { account, index, data, file: null })),
     sendAt: null,
     hold,
-    index,
     data,
     file: null,
   };

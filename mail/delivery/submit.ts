@@ -35,6 +35,8 @@ export interface Submission extends Outgoing {
   verdict: Verdict;
   /** ms UTC; null: now. */
   sendAt: number | null;
+  /** Of the octets, hex. Doors that send for agents hand it over where the octets are in a file. */
+  sha256?: string;
 }
 
 /** Why a message is not sent; nothing of it stays. */

@@ -70,7 +70,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
     const to = recipients.map((one) => formatAddress(one.address));
     const from = sender === undefined ? '' : formatAddress(sender);
     const asked = { ...whose, account, credential: null, login, sender: from, recipients: to, size: index.size };
-    const verdict = await aboutMessage(store, await policy(asked), { account, index, ...blob });
+    const told = await aboutMessage(store, await policy(asked), { account, index, ...blob });
     const mail: Submission = {
       trace: id,
       account,
@@ -87,7 +87,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
       as: { kind: 'account', account },
       spares: false,
       guard: null,
-      verdict,
+      ...told,
       sendAt: null,
       here: plan.deliveries,
       local: [
@@ -97,13 +97,12 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
       elsewhere: rowsFor(recipients.filter(({ route: where }) => where.kind === 'elsewhere')),
       wishes: rowsFor(recipients.filter(({ route: where }) => isOurs(where))),
       hold,
-      index,
       ...blob,
     };
     const report = await this.#report(blob, index);
     if (report !== undefined) mail.report = report;
     const done = await store.write(submit, mail);
-    countAgentMail(this.intake.options.meter, verdict, done);
+    countAgentMail(this.intake.options.meter, mail.verdict, done);
     if (done.kind === 'taken' && done.queued) this.intake.options.queued();
     if (done.kind === 'taken') this.countForwards(plan);
     return refusalOf(done);

@@ -83,20 +83,6 @@ export async function answersIn(
   return row?.answers ?? 0;
 }
 
-/** Messages that a token sent in its whole life; counted only where that is limited. */
-export async function limitedSends(rx: Read, credential: string): Promise<number> {
-  const row = await rx.get<{ messages: number }>('SELECT messages FROM limited_send WHERE credential = ?', credential);
-  return row?.messages ?? 0;
-}
-
-export async function countLimitedSend(tx: Write, credential: string): Promise<void> {
-  await tx.run(
-    `INSERT INTO limited_send (credential, messages) VALUES (?, 1)
-     ON CONFLICT (credential) DO UPDATE SET messages = messages + 1`,
-    credential,
-  );
-}
-
 interface SendRow extends Row {
   trace: string;
   tenant: number;

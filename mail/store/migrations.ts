@@ -27,6 +27,7 @@ const files = [
   '0024-aliases.sql',
   '0025-anomaly.sql',
   '0026-exposure.sql',
+  '0033-labels.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -20,6 +20,11 @@ export async function noteExposure(
   );
 }
 
+/** Messages of which only the row is at hand. */
+export function rowsOf(emails: readonly number[]): { row: { id: number } }[] {
+  return emails.map((id) => ({ row: { id } }));
+}
+
 /** Rows of one account lie together: mail/store/message.ts. */
 const ACCOUNT_SPAN = 2 ** 32;
 

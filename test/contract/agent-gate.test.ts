@@ -301,27 +301,6 @@ describe('what is never sent', () => {
       'recipient_blocked policy_replies',
     );
   });
-
-  test('beyond the limits of a token that was made for one thread', async () => {
-    const answers = await world.put({ from: 'ann@x.test', cc: 'carol@z.test' });
-    const elsewhere = await world.put({ from: 'bob@x.test' });
-    const limits = { thread: await threadOf(answers), participantsOnly: true, sends: 2 };
-    expect(outcomeOf(await world.send(['bob@x.test'], { answers: elsewhere, limits }))).toBe(
-      'action_not_allowed other_thread',
-    );
-    expect(outcomeOf(await world.send(['carol@z.test'], { answers, limits }))).toBe(
-      'recipient_blocked not_a_participant',
-    );
-    expect(outcomeOf(await world.send(['ann@x.test'], { answers, limits }))).toBe('taken');
-    expect(outcomeOf(await world.send(['ann@x.test'], { answers, limits }))).toBe('taken');
-    expect(outcomeOf(await world.send(['ann@x.test'], { answers, limits }))).toBe('budget_exceeded sends_used_up');
-  });
-
-  const threadOf = async (email: number): Promise<number> =>
-    (await world.box.store.read(threadQuery, { email }))?.thread ?? 0;
-  const threadQuery = query('test-thread', (rx, { email }: { email: number }) =>
-    rx.get<{ thread: number }>('SELECT thread_id AS thread FROM email WHERE id = ?', email),
-  );
 });
 
 describe('budgets of a policy', () => {

@@ -1,4 +1,4 @@
-import { countLimitedSend, keepAgentSend } from '../../store/agent-send.ts';
+import { keepAgentSend } from '../../store/agent-send.ts';
 import { countAllowance } from '../../store/allowance.ts';
 import type { Stamp, Write } from '../../store/engine/types.ts';
 import { readBy } from '../../store/exposure.ts';
@@ -29,7 +29,6 @@ export async function noteDecided(
   const { tenant, allowance } = mail;
   const recipients = circle.recipients.map(({ key }) => key);
   if (weight > 1) await countAllowance(tx, { tenant, allowance, recipients }, stamp);
-  if (agent.limits !== null && agent.limits.sends !== null) await countLimitedSend(tx, agent.credential);
   const taken = mail.sendAt === null ? 'taken' : 'scheduled';
   await keepAgentSend(
     tx,

@@ -11,7 +11,7 @@ export async function judgeAgent(rx: Read, mail: Submission, agent: AgentSending
   if (agent.secrets.length > 0) return secretStop(agent.secrets);
   const circle = await circleOf(rx, mail, agent);
   const asking = { mail, agent, circle };
-  const stop = (await ruleOut(rx, asking, now)) ?? (await overAgentBudget(rx, asking, now));
+  const stop = ruleOut(asking) ?? (await overAgentBudget(rx, asking, now));
   if (stop !== undefined) return stop;
   const reasons = await egress(rx, asking, now);
   return reasons.length === 0 ? { kind: 'go' } : { kind: 'hold', reasons };

@@ -1,15 +1,12 @@
-import { limitedSends } from '../../store/agent-send.ts';
-import type { Read } from '../../store/engine/types.ts';
 import type { Asking } from './asking.ts';
-import { type Circle, type Recipient, writtenToBefore } from './circle.ts';
+import type { Circle, Recipient } from './circle.ts';
 import { covers } from './patterns.ts';
 import type { AgentMode, AgentPolicy, AgentStop } from './types.ts';
 import { naming } from './why.ts';
 
-/** What the mode, the limits and the policy of an agent forbid, whatever it has read; undefined: nothing. */
-export async function ruleOut(rx: Read, asking: Asking, now: number): Promise<AgentStop | undefined> {
-  const { agent, circle } = asking;
-  return byMode(circle, agent.mode) ?? (await byLimits(rx, asking, now)) ?? byPolicy(circle, agent.policy);
+/** What the mode and the policy of an agent forbid, whatever it has read; undefined: nothing. */
+export function ruleOut({ agent, circle }: Asking): AgentStop | undefined {
+  return byMode(circle, agent.mode) ?? byPolicy(circle, agent.policy);
 }
 
 const MODE_TEXT: Record<Exclude<AgentMode, 'normal' | 'reply_only'>, string> = {
@@ -37,39 +34,6 @@ function onlyReplies({ recipients, thread }: Circle, code: string, what: string)
     `${what} those who wrote in the thread, and ${naming(others)} did not`,
     others,
   );
-}
-
-async function byLimits(rx: Read, asking: Asking, now: number): Promise<AgentStop | undefined> {
-  const { limits, credential } = asking.agent;
-  if (limits === null) return undefined;
-  if (limits.thread !== null && asking.circle.thread !== limits.thread) {
-    return stop(
-      'action_not_allowed',
-      'other_thread',
-      'This token answers in one thread only, and this is not in it',
-      [],
-    );
-  }
-  const others = limits.participantsOnly ? await bystanders(rx, asking, now) : [];
-  if (others.length > 0) {
-    const text = `This token writes only to those who take part in its thread, and ${naming(others)} does not`;
-    return stop('recipient_blocked', 'not_a_participant', text, others);
-  }
-  if (limits.sends === null || (await limitedSends(rx, credential)) < limits.sends) return undefined;
-  return stop(
-    'budget_exceeded',
-    'sends_used_up',
-    `This token was made for ${limits.sends} messages, and has sent them`,
-    [],
-  );
-}
-
-/** Who neither wrote in the thread, nor was written to in it. Whom only a stranger, or a draft, names takes no part. */
-async function bystanders(rx: Read, { mail, circle }: Asking, now: number): Promise<Recipient[]> {
-  const known = await writtenToBefore(rx, mail, circle.recipients, now);
-  const takesPart = ({ key, author, claimed, named, house }: Recipient): boolean =>
-    author || claimed || (named && (house || known.has(key)));
-  return circle.recipients.filter((one) => !takesPart(one));
 }
 
 function byPolicy(circle: Circle, { sends, block }: AgentPolicy): AgentStop | undefined {

@@ -178,10 +178,9 @@ async function submission(
     as: { kind: 'account', account },
     spares: false,
     guard: null,
-    verdict: await aboutMessage(desk.store, await desk.policy(asker), { ...more, account, index }),
+    ...(await aboutMessage(desk.store, await desk.policy(asker), { ...more, account, index })),
     sendAt: asked.sendAt,
     hold: desk.hold,
-    index,
   };
   const report = await successOf(desk, envelope, mail, index);
   return report === undefined ? mail : { ...mail, report };

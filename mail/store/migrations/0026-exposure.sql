@@ -49,12 +49,6 @@ CREATE INDEX agent_send_account ON agent_send (account_id, thread_id, at);
 CREATE INDEX agent_send_at ON agent_send (at);
 CREATE INDEX agent_send_tenant ON agent_send (tenant, at);
 
--- How many messages a token sent in its whole life, where that is limited.
-CREATE TABLE limited_send (
-  credential TEXT PRIMARY KEY,
-  messages INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- Messages that a mailbox of this box sent to one of this box: their author was logged in.
 CREATE TABLE written_here (
   email_id INTEGER PRIMARY KEY,

@@ -9,6 +9,7 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { forgetAgentSends } from './store/agent-send.ts';
@@ -73,6 +74,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
       changeAlias,
@@ -124,6 +126,7 @@ export function mailParts(): ThreadParts {
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAgentPolicy,
       removeAlias,
       removeAppPassword,
       removeBan,
@@ -140,6 +143,7 @@ export function mailParts(): ThreadParts {
       sendScheduled,
       sendVacationAnswer,
       resumeSender,
+      saveAgentPolicy,
       setMailPolicy,
       setOutboundRoute,
       setPassword,

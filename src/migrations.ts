@@ -8,6 +8,7 @@ const files = [
   '0004-send.sql',
   '0005-events.sql',
   '0006-agents.sql',
+  '0008-proposals.sql',
 ];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -1,5 +1,6 @@
 import { mailParts } from '../mail/parts.ts';
 import type { ThreadParts } from '../mail/store/engine/thread.ts';
+import { AGENTS } from './agents/parts-commands.ts';
 import { auditedCommand, noteAudit } from './audit/commands.ts';
 import { brokenAudit } from './audit/queries.ts';
 import { BOOTSTRAP } from './bootstrap/parts-commands.ts';
@@ -22,6 +23,7 @@ export function storeParts(): ThreadParts {
   const mail = mailParts();
   const commands = [
     ...mail.commands,
+    ...AGENTS,
     ...BOOTSTRAP,
     ...DOMAINS,
     ...MAILBOXES,

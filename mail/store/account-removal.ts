@@ -31,6 +31,7 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
   // Housekeeping takes them with the others that are over.
   await tx.run('UPDATE jmap_upload SET expires_at = 0 WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM paused_sender WHERE account_id = ?', input.account);
+  await tx.run('DELETE FROM agent_policy_account WHERE account_id = ?', input.account);
   await silence(tx, input.account);
   return true;
 }

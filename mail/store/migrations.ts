@@ -27,6 +27,7 @@ const files = [
   '0024-aliases.sql',
   '0025-anomaly.sql',
   '0026-exposure.sql',
+  '0029-agent-policy.sql',
   '0033-labels.sql',
 ];
 

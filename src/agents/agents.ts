@@ -1,11 +1,11 @@
 import type { AgentSending } from '../../mail/delivery/agent/types.ts';
-import { ALLOW, type Asked, type Policy, type Verdict } from '../../mail/delivery/policy.ts';
+import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/delivery/agent/policy.ts';
+import { ALLOW, type Policy, type Verdict } from '../../mail/delivery/policy.ts';
 import type { Meter } from '../../mail/log.ts';
 import type { Reader } from '../../mail/store/exposure.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId, rowId } from '../ids.ts';
 import { ExposureLog } from './exposure-log.ts';
-import type { Governing } from './governing.ts';
 import { agentLogin, agentToken, houseOf } from './queries.ts';
 
 /** Who logged in with a password: its row, and whose it is. */
@@ -20,29 +20,18 @@ export interface PasswordLogin {
  */
 export class Agents {
   readonly #store: MailStore;
-  readonly #governing: Governing;
   readonly #log: ExposureLog;
 
-  constructor({
-    store,
-    clock,
-    meter,
-    governing,
-  }: {
-    store: MailStore;
-    clock: () => number;
-    meter: Meter;
-    governing: Governing;
-  }) {
+  constructor({ store, clock, meter }: { store: MailStore; clock: () => number; meter: Meter }) {
     this.#store = store;
-    this.#governing = governing;
     this.#log = new ExposureLog(store, clock, meter);
   }
 
   /** What the gate is told of who sends. */
-  readonly policy: Policy = async (asked) => {
-    const agent = await this.#sender(asked);
-    return agent === undefined ? ALLOW : ({ kind: 'agent', agent } satisfies Verdict);
+  readonly policy: Policy = async ({ tenant, account, credential, login = null }) => {
+    const token = credential === null ? undefined : rowId('token', credential);
+    if (token !== undefined) return this.#tokenSends(token, account);
+    return account === null || login === null ? ALLOW : this.#loginSends(tenant, { account, credential: login });
   };
 
   /** Writes down that a token was shown messages of an account, before they are shown. */
@@ -60,28 +49,37 @@ export class Agents {
     return (await this.#loginReader(login)) !== undefined;
   }
 
-  async #sender({ tenant, account, credential, login = null }: Asked): Promise<AgentSending | undefined> {
-    const token = credential === null ? undefined : rowId('token', credential);
-    if (token !== undefined) return this.#byToken(token, account);
-    if (account === null || login === null) return undefined;
-    const found = await this.#store.read(agentLogin, { account, credential: login });
-    if (found === undefined || found.person) return undefined;
-    const governing = await this.#governing({ tenant, accounts: [account], credential: null });
-    if (!governing.governed) return undefined;
-    const { mode, attended } = found;
-    const mailbox = publicId('mailbox', account);
-    const who = { credential: mailbox, reader: mailbox, byPassword: true, mode, attended };
-    return { ...NOTHING_KNOWN, ...governing, ...who, house: await this.#house(found.tenant) };
-  }
-
-  async #byToken(id: number, account: number | null): Promise<AgentSending | undefined> {
+  async #tokenSends(id: number, account: number | null): Promise<Verdict> {
     const found = await this.#store.read(agentToken, { id });
-    if (found === undefined) return undefined;
+    if (found === undefined) return GONE;
     const { organization: tenant, mode, root, attended } = found;
     const credential = publicId('token', id);
-    const governing = await this.#governing({ tenant, accounts: account === null ? [] : [account], credential });
+    const accounts = account === null ? [] : [account];
+    const { policy, governed } = await this.#store.read(effectiveAgentPolicy, { tenant, accounts, credential });
     const who = { credential, reader: publicId('token', root), byPassword: false, mode, attended };
-    return { ...NOTHING_KNOWN, ...governing, ...who, house: await this.#house(tenant) };
+    return this.#agent(tenant, { ...who, policy, governed });
+  }
+
+  async #loginSends(tenant: number, { account, credential }: PasswordLogin): Promise<Verdict> {
+    const found = await this.#store.read(agentLogin, { account, credential });
+    if (found === undefined) return GONE;
+    const { policy, governed } = await this.#over(tenant, account);
+    if (found.person || !governed) return ALLOW;
+    const { mode, attended } = found;
+    const mailbox = publicId('mailbox', account);
+    return this.#agent(tenant, {
+      credential: mailbox,
+      reader: mailbox,
+      byPassword: true,
+      mode,
+      attended,
+      policy,
+      governed,
+    });
+  }
+
+  async #agent(tenant: number, who: Omit<AgentSending, keyof typeof NOTHING_KNOWN | 'house'>): Promise<Verdict> {
+    return { kind: 'agent', agent: { ...NOTHING_KNOWN, ...who, house: await this.#house(tenant) } };
   }
 
   async #tokenReader(id: number): Promise<Reader | undefined> {
@@ -96,15 +94,23 @@ export class Agents {
     const found = await this.#store.read(agentLogin, { account, credential });
     if (found === undefined || found.person) return undefined;
     const { tenant } = found;
-    if (!(await this.#governing({ tenant, accounts: [account], credential: null })).governed) return undefined;
+    if (!(await this.#over(tenant, account)).governed) return undefined;
     const mailbox = publicId('mailbox', account);
     return { tenant, reader: mailbox, credential: mailbox, byPassword: true, house: await this.#house(tenant) };
+  }
+
+  /** The policy under which the password of a mailbox is. */
+  #over(tenant: number, account: number): Promise<EffectivePolicy> {
+    return this.#store.read(effectiveAgentPolicy, { tenant, accounts: [account], credential: null });
   }
 
   #house(organization: number): Promise<string[]> {
     return this.#store.read(houseOf, { organization });
   }
 }
+
+/** It was taken away while the message was on its way. */
+const GONE: Verdict = { kind: 'refuse', because: 'What it was sent with holds no more: log in again' };
 
 /** What only the message says. */
 const NOTHING_KNOWN = { answers: null, forwards: false, secrets: [], limits: null } as const;

@@ -1,14 +1,15 @@
-import { type AgentPolicy, DEFAULT_POLICY } from '../../mail/delivery/agent/types.ts';
+import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/delivery/agent/policy.ts';
+import { DEFAULT_POLICY } from '../../mail/delivery/agent/types.ts';
+import type { Call } from '../operations/operation.ts';
 
-/** Who works where: a credential by its public id (null: the password of the mailbox), in these accounts of a tenant. */
-export interface Governed {
-  readonly tenant: number;
-  readonly accounts: readonly number[];
-  readonly credential: string | null;
+const FREE: EffectivePolicy = { policy: DEFAULT_POLICY, governed: false, chosen: [] };
+
+/** The policy under which a caller works: that of its token, and of the mailboxes that it is limited to. People have none. */
+export async function governing({ store, caller }: Pick<Call, 'store' | 'caller'>): Promise<EffectivePolicy> {
+  if (caller.kind !== 'token' || caller.organization === undefined) return FREE;
+  return store.read(effectiveAgentPolicy, {
+    tenant: caller.organization,
+    accounts: caller.mailboxes ?? [],
+    credential: caller.actor,
+  });
 }
-
-/** What holds for an agent; `governed`: somebody chose it. */
-export type Governing = (of: Governed) => Promise<{ policy: AgentPolicy; governed: boolean }>;
-
-/** Nobody chose anything. */
-export const byDefault: Governing = () => Promise.resolve({ policy: DEFAULT_POLICY, governed: false });

@@ -135,5 +135,5 @@ async function answer(
   const { perform } = await operations();
   const outcome = await perform(world, operation, caller, input);
   if (outcome.kind === 'refused') return say(reply, outcome.refusal);
-  return reply.code(operation.rest?.status ?? 200).send(outcome.result);
+  return reply.code(outcome.pending === true ? 202 : (operation.rest?.status ?? 200)).send(outcome.result);
 }

@@ -8,6 +8,7 @@ import { LABELS } from './labels/index.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
+import { POLICIES, POLICY_DECISIONS } from './policies/index.ts';
 import { QUEUE } from './queue/index.ts';
 import { READING } from './reading/index.ts';
 import { SENDER_RULES } from './sender-rules/index.ts';
@@ -29,6 +30,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...CONTACTS,
   ...SENDER_RULES,
   ...SENDING,
+  ...POLICIES,
   ...QUEUE,
   ...TRACE,
   ...SERVICES,
@@ -36,7 +38,10 @@ export const CATALOGUE: readonly Operation[] = [
   searchDocs,
 ];
 
-const byName = new Map(CATALOGUE.map((one) => [one.name, one]));
+/** What people do in the portal and the operator by the command line: no tools, and refused to every token. */
+export const FOR_PEOPLE: readonly Operation[] = POLICY_DECISIONS;
+
+const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));
 
 export function findOperation(name: string): Operation | undefined {
   return byName.get(name);

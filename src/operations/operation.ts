@@ -100,6 +100,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly operatorOnly?: true;
   /** Only at the operator's socket: box-wide, or done on the operator's word. Never listed or callable elsewhere. */
   readonly socketOnly?: true;
+  /** Decides about agents: for people in the portal and the operator, never for a token. Never listed as a tool. */
+  readonly peopleOnly?: true;
   /** The answer holds a secret: it is never logged, and the audit log says that it was shown. */
   readonly secret?: true;
   /** Outputs hold text of strangers. */
@@ -112,8 +114,16 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
     readonly path: string;
     readonly status?: number;
   };
+  /**
+   * It changes who hears of mail or who may work here, so that it outlives a token that was misled: one under a policy
+   * whose rules wait only proposes what this is true for.
+   */
+  rule?(call: Call, input: z.output<I>): boolean | Promise<boolean>;
   run(call: Call, input: z.output<I>): Promise<z.input<O>>;
 }
+
+/** Of {@link Operation.rule}: whatever its arguments are. */
+export const always = (): boolean => true;
 
 /** Declares an operation; hints that are left out are false. */
 export function operation<I extends z.ZodObject, O extends z.ZodType>(

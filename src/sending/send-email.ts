@@ -172,7 +172,12 @@ async function prepare(
     allowance: await allowanceOf(world.store, world.settings, organization),
     budgets: programBudgets(world.settings, sender),
     guard,
-    ...(await aboutMessage(world.store, await world.policy(whole), { account, index, data: composed.data, file: null })),
+    ...(await aboutMessage(world.store, await world.policy(whole), {
+      account,
+      index,
+      data: composed.data,
+      file: null,
+    })),
     sendAt,
     organization,
     credential,

@@ -12,7 +12,6 @@ import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { Agents } from '../agents/agents.ts';
-import { byDefault } from '../agents/governing.ts';
 import { StoredCredentials } from '../credentials.ts';
 import { askServer } from '../dns/ask.ts';
 import { SigningKeys } from '../domains/domains.ts';
@@ -112,7 +111,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     lookNow,
     parents,
     lastUsed,
-    agents: new Agents({ store, clock, meter: metrics, governing: byDefault }),
+    agents: new Agents({ store, clock, meter: metrics }),
     exempt,
     hold,
     local,

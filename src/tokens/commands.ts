@@ -1,4 +1,6 @@
+import { attachPolicy, inheritPolicy } from '../../mail/store/agent-policy.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { publicId } from '../ids.ts';
 
 export interface NewToken {
   hash: Uint8Array;
@@ -12,8 +14,11 @@ export interface NewToken {
   owner: boolean;
   createdBy: string;
   expiresAt: number | null;
+  /** Agent policy that it is under; left out: that of who makes it, if any. */
+  policy?: number | undefined;
 }
 
+/** Without a policy of its own a token is under that of the token that makes it. */
 export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO token (token_hash, organization_id, name, shown, actions, project_id, service_id, mailboxes, owner,
@@ -31,6 +36,9 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
     stamp.now,
     token.expiresAt,
   );
+  const credential = publicId('token', id);
+  if (token.policy === undefined) await inheritPolicy(tx, token.organization, token.createdBy, credential);
+  else await attachPolicy(tx, { credential }, token.policy);
   return id;
 }
 
@@ -46,6 +54,7 @@ export const revokeToken = command(
       input.id,
       input.organization,
     );
+    if (changes === 1) await attachPolicy(tx, { credential: publicId('token', input.id) }, null);
     return { kind: changes === 1 ? 'revoked' : 'missing' };
   },
 );

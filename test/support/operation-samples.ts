@@ -126,6 +126,9 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   list_email_templates: none,
   get_email_template: ({ templateId }) => ({ templateId }),
   delete_email_template: ({ templateId }) => ({ templateId }),
+  get_agent_policy: mailbox,
+  propose_agent_policy: ({ mailboxId }) => ({ mailboxId, name: fresh(), preset: 'support-desk', allow: ['a.example'] }),
+  list_proposals: none,
   list_queue: () => ({ state: 'waiting' }),
   get_queue_item: waiting,
   retry_queue_item: waiting,
@@ -206,6 +209,8 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   forwarderId: (of) => of.forwarderId,
   aliasId: (of) => of.aliasId,
   ruleId: (of) => of.ruleId,
+  policyId: (of) => of.policyId,
+  agentPolicyId: (of) => of.policyId,
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
@@ -249,7 +254,7 @@ export interface Reference {
 /** Other names for the same thing: only one of them is given. */
 const SAME: readonly (readonly string[])[] = [
   ['domainId', 'domain'],
-  ['mailboxId', 'address', 'webhookId'],
+  ['mailboxId', 'address', 'webhookId', 'tokenId'],
   ['deliveryId', 'messageId'],
 ];
 
@@ -291,7 +296,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode addLabels removeLabels unread starred markRead`.split(/\s+/),
+    attachmentId mode addLabels removeLabels unread starred markRead
+    preset sends allow block holdAfterReading rulesWait budgets`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -8,7 +8,6 @@ import { SecretBox } from '../../mail/store/secrets.ts';
 import { addBan } from '../../mail/store/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { Agents } from '../../src/agents/agents.ts';
-import { byDefault } from '../../src/agents/governing.ts';
 import { StoredCredentials } from '../../src/credentials.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate.ts';
@@ -50,7 +49,7 @@ export async function testWorld(
   const baseUrl = (): string => 'http://127.0.0.1:8080';
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
-  const agents = new Agents({ store: store.store, clock, meter: quiet, governing: byDefault });
+  const agents = new Agents({ store: store.store, clock, meter: quiet });
   const { cert } = await testCertificate('mail.test');
   const throttle = new Throttle();
   const guard = testGuard({}, { clock, keep: (offender) => store.store.write(addBan, offender) });

@@ -29,6 +29,8 @@ import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
+import { contactsOf } from './store/contact.ts';
+import { countLabels, forgetLabel, makeLabel } from './store/label.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
@@ -94,6 +96,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetGreylist,
       forgetHistory,
+      forgetLabel,
       forgetNotices,
       forgetRejects,
       forgetSenders,
@@ -111,6 +114,7 @@ export function mailParts(): ThreadParts {
       keepVacation,
       passGreylist,
       learn,
+      makeLabel,
       noteKept,
       placeEmail,
       plantMailbox,
@@ -155,6 +159,8 @@ export function mailParts(): ThreadParts {
       verifyDomain,
     ],
     queries: [
+      contactsOf,
+      countLabels,
       countThreads,
       crowdedSenders,
       emailChanges,

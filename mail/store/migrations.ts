@@ -26,6 +26,7 @@ const files = [
   '0023-bans.sql',
   '0024-aliases.sql',
   '0025-anomaly.sql',
+  '0033-labels.sql',
   '0029-agent-policy.sql',
 ];
 

@@ -15,11 +15,11 @@ import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
-  /** `pending`: nothing was done yet, a person has to accept it. */
   | {
       readonly kind: 'done';
       readonly result: Record<string, unknown>;
       readonly blocks?: readonly Block[];
+      /** Nothing was done yet: a person has to accept it. */
       readonly pending?: true;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };

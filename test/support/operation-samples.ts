@@ -296,8 +296,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode addLabels removeLabels unread starred markRead
-    preset sends allow block holdAfterReading rulesWait budgets`.split(/\s+/),
+    attachmentId mode preset sends allow block holdAfterReading rulesWait budgets addLabels removeLabels unread starred
+    markRead`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { EffectivePolicy } from '../../../mail/delivery/agent/policy.ts';
 import { OPERATOR } from '../../../mail/store/account.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId } from '../../ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
 import { gateOf } from '../../recovery/gate-queries.ts';
@@ -23,6 +25,10 @@ export const Identity = {
     owner: z.boolean(),
   }),
   session: z.object({ id: z.string(), expiresAt: z.string() }).nullable(),
+  /** The agent policy that it works under; null: nobody chose one. */
+  policy: z
+    .object({ name: z.string(), sends: z.string(), holdAfterReading: z.boolean(), rulesWait: z.boolean() })
+    .nullable(),
   claimed: z.boolean(),
   /** Whether the organization may deploy. */
   gate: z.enum(['open', 'closed']),
@@ -31,7 +37,8 @@ export const Identity = {
 };
 
 /** Who the caller is, for whoami and bootstrap. */
-export async function identify({ store, caller, tenant }: Call): Promise<z.input<z.ZodObject<typeof Identity>>> {
+export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof Identity>>> {
+  const { store, caller, tenant } = call;
   const organization = (await store.read(findOrganization, { id: tenant })) ?? notFound('organization');
   const gate = await store.read(gateOf, { organization: tenant });
   const { token, session } = caller;
@@ -54,11 +61,18 @@ export async function identify({ store, caller, tenant }: Call): Promise<z.input
       owner: token?.owner ?? caller.user?.role === 'owner',
     },
     session: session === undefined ? null : { id: session.shown, expiresAt: isoOf(session.expiresAt) },
+    policy: policyShown(await callerPolicy(call)),
     claimed: organization.claimedAt !== null,
     gate: gate.open ? 'open' : 'closed',
     operator: tenant === OPERATOR,
     serverVersion: version(),
   };
+}
+
+function policyShown({ governed, chosen, policy }: EffectivePolicy): z.input<typeof Identity.policy> {
+  if (!governed) return null;
+  const { sends, holdAfterReading, rulesWait } = policy;
+  return { name: chosen.map(({ name }) => name).join(', '), sends, holdAfterReading, rulesWait };
 }
 
 export const whoami = operation({

@@ -10,6 +10,8 @@ import { mailboxes } from './mailboxes.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { overview } from './overview.ts';
+import { policies } from './policies.ts';
+import { proposals } from './proposals.ts';
 import { queue } from './queue.ts';
 import { routes } from './routes.ts';
 import { service } from './service.ts';
@@ -36,6 +38,8 @@ export const PAGES: readonly Page[] = [
   suppressions,
   routes,
   tokens,
+  policies,
+  proposals,
   apiKeys,
   webhooks,
   webhook,

@@ -1,11 +1,15 @@
-import { AGENT_MODES, type AgentMode } from '../../mail/delivery/agent/types.ts';
+import type { AgentMode } from '../../mail/delivery/agent/types.ts';
 import { holdAgentMail } from '../../mail/store/agent-hold.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 
-export { AGENT_MODES };
+/** Tokens that one made, and what these made, that are changed with it. */
+const MOST = 100;
 
-/** Sets how a token may work. One that is frozen has what it sent, and has not left, held until a person lets it go. */
+/**
+ * Sets how a token may work, and those that it made with it: they are the same agent's. What a frozen one sent and has not
+ * left is held until a person lets it go.
+ */
 export const setTokenMode = command(
   'set-token-mode',
   async (
@@ -14,23 +18,33 @@ export const setTokenMode = command(
     stamp,
   ): Promise<{ kind: 'set'; held: number } | { kind: 'missing' }> => {
     const { organization, id, mode } = input;
-    const { changes } = await tx.run(
-      'UPDATE token SET mode = ? WHERE id = ? AND organization_id = ? AND revoked_at IS NULL',
-      mode,
+    const line = await tx.all<{ id: number }>(
+      `WITH RECURSIVE line (id) AS (
+         SELECT id FROM token WHERE id = ?1 AND organization_id = ?2 AND revoked_at IS NULL
+         UNION SELECT t.id FROM line l JOIN token t ON t.created_by = 'tok_' || l.id AND t.organization_id = ?2)
+       SELECT id FROM line LIMIT ?3`,
       id,
       organization,
+      MOST,
     );
-    if (changes === 0) return { kind: 'missing' };
-    if (mode !== 'frozen') return { kind: 'set', held: 0 };
-    const held = await holdAgentMail(tx, { tenant: organization, credential: publicId('token', id) }, stamp);
-    return { kind: 'set', held };
+    let held = 0;
+    for (const one of line) {
+      await tx.run('UPDATE token SET mode = ? WHERE id = ?', mode, one.id);
+      const credential = publicId('token', one.id);
+      if (mode === 'frozen') held += await holdAgentMail(tx, { tenant: organization, credential }, stamp);
+    }
+    return line.length === 0 ? { kind: 'missing' } : { kind: 'set', held };
   },
 );
 
 /** Stops all agents of an organization, or lets them work again as each could before. */
 export const stopAgents = command(
   'stop-agents',
-  async (tx, { organization, stopped }: { organization: number; stopped: boolean }, stamp): Promise<{ held: number }> => {
+  async (
+    tx,
+    { organization, stopped }: { organization: number; stopped: boolean },
+    stamp,
+  ): Promise<{ held: number }> => {
     await tx.run(
       'UPDATE organization SET agents_stopped_at = iif(?, coalesce(agents_stopped_at, ?), NULL) WHERE id = ?',
       Number(stopped),

@@ -1,7 +1,10 @@
 import type { AgentMode } from '../../mail/delivery/agent/types.ts';
 import { OPERATOR } from '../../mail/store/account.ts';
+import { agentUse } from '../../mail/store/agent-send.ts';
 import { query, type Row } from '../../mail/store/engine/types.ts';
+import { exposedSince } from '../../mail/store/exposure.ts';
 import { PERSON } from '../accounts/credential.ts';
+import { publicId } from '../ids.ts';
 
 /** A token as the gate needs to know it. */
 export interface AgentToken {
@@ -86,3 +89,28 @@ export const houseOf = query('house-of', async (rx, input: { organization: numbe
   );
   return rows.map((row) => row.email_key);
 });
+
+/** What a token is told of itself. */
+export interface AgentStanding {
+  mode: AgentMode;
+  attended: boolean;
+  /** It, or one of its like, has read mail of outsiders lately. */
+  exposed: boolean;
+  /** Messages in 24 hours, with those of its like. */
+  sentToday: number;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+export const agentStanding = query(
+  'agent-standing',
+  async (rx, { id, now }: { id: number; now: number }): Promise<AgentStanding | undefined> => {
+    const token = await agentToken.run(rx, { id });
+    if (token === undefined) return undefined;
+    const { organization: tenant, root, mode, attended } = token;
+    const reader = publicId('token', root);
+    const since = await exposedSince(rx, { tenant, reader, byPassword: false }, now);
+    const { messages } = await agentUse(rx, reader, now - DAY_MS);
+    return { mode, attended, exposed: since !== undefined, sentToday: messages };
+  },
+);

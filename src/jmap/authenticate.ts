@@ -85,6 +85,9 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   if (found.kind !== 'caller')
     return refused(found.kind === 'refused' ? found.why : 'send a token as "Bearer <token>"');
   const { caller } = found;
+  if (caller.token?.mode === 'frozen') {
+    return { kind: 'refused', status: 403, why: 'the token is frozen: a person set it so on the page Agents' };
+  }
   if (!caller.actions.has('mail_read')) {
     return { kind: 'refused', status: 403, why: 'the token has no "read": it opens no mailbox' };
   }
@@ -97,9 +100,12 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   return { kind: 'in', session: { username, accounts, credential: caller.actor, shown } };
 }
 
-function accessOf({ id, address }: AccountInfo, { actions, actor }: Caller): Access {
-  const by = { token: actor };
-  return { account: id, address, readOnly: !actions.has('manage'), mayTransmit: actions.has('send'), by };
+function accessOf({ id, address }: AccountInfo, { actions, actor, token }: Caller): Access {
+  const { mode = 'normal' } = token ?? {};
+  const readOnly = mode === 'read_only' || !actions.has('manage');
+  // One that only answers may: the gate sees what.
+  const mayTransmit = actions.has('send') && mode !== 'read_only' && mode !== 'draft_only';
+  return { account: id, address, readOnly, mayTransmit, by: { token: actor } };
 }
 
 /** The mailboxes of the organization within the token's limits. One that is limited to a service opens none. */

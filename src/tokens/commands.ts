@@ -1,4 +1,5 @@
 import { attachPolicy, inheritPolicy } from '../../mail/store/agent-policy.ts';
+import type { AgentMode } from '../../mail/delivery/agent/types.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 
@@ -81,6 +82,8 @@ export interface TokenRow {
   service: number | null;
   mailboxes: number[] | null;
   owner: boolean;
+  /** How it may work; frozen as well while all agents of its organization are stopped. */
+  mode: AgentMode;
   createdBy: string;
   createdAt: number;
   expiresAt: number | null;
@@ -98,6 +101,7 @@ type Columns = {
   service_id: number | null;
   mailboxes: string | null;
   owner: number;
+  mode: AgentMode;
   created_by: string;
   created_at: number;
   expires_at: number | null;
@@ -105,21 +109,24 @@ type Columns = {
   revoked_at: number | null;
 };
 
+type Found = Columns & { frozen_at: number | null; agents_stopped_at: number | null };
+
 /** A token that holds, of an organization that is not frozen; found by its hash or, for a session, by its row. */
 export const findToken = query(
   'find-token',
   async (rx, input: { hash: Uint8Array } | { id: number }): Promise<TokenRow | undefined> => {
     const row =
       'hash' in input
-        ? await rx.get<Columns & { frozen_at: number | null }>(
-            `SELECT t.*, o.frozen_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.token_hash = ?`,
+        ? await rx.get<Found>(
+            `SELECT t.*, o.frozen_at, o.agents_stopped_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.token_hash = ?`,
             input.hash,
           )
-        : await rx.get<Columns & { frozen_at: number | null }>(
-            `SELECT t.*, o.frozen_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?`,
+        : await rx.get<Found>(
+            `SELECT t.*, o.frozen_at, o.agents_stopped_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?`,
             input.id,
           );
-    return row === undefined || row.frozen_at !== null || row.revoked_at !== null ? undefined : tokenOf(row);
+    if (row === undefined || row.frozen_at !== null || row.revoked_at !== null) return undefined;
+    return row.agents_stopped_at === null ? tokenOf(row) : { ...tokenOf(row), mode: 'frozen' };
   },
 );
 
@@ -140,6 +147,7 @@ function tokenOf(row: Columns): TokenRow {
     service: row.service_id,
     mailboxes: row.mailboxes === null ? null : (JSON.parse(row.mailboxes) as number[]),
     owner: row.owner === 1,
+    mode: row.mode,
     createdBy: row.created_by,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -129,6 +129,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_agent_policy: mailbox,
   propose_agent_policy: ({ mailboxId }) => ({ mailboxId, name: fresh(), preset: 'support-desk', allow: ['a.example'] }),
   list_proposals: none,
+  explain_decision: ({ sentId }) => ({ sentId }),
   list_queue: () => ({ state: 'waiting' }),
   get_queue_item: waiting,
   retry_queue_item: waiting,
@@ -296,7 +297,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode preset sends allow block holdAfterReading rulesWait budgets addLabels removeLabels unread starred
+    attachmentId mode person preset sends allow block holdAfterReading rulesWait budgets addLabels removeLabels unread starred
     markRead`.split(/\s+/),
 );
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { AGENT_MODES } from '../../../mail/delivery/agent/types.ts';
 import type { EffectivePolicy } from '../../../mail/delivery/agent/policy.ts';
 import { OPERATOR } from '../../../mail/store/account.ts';
+import { agentStanding } from '../../agents/queries.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId } from '../../ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
@@ -28,6 +30,10 @@ export const Identity = {
   /** The agent policy that it works under; null: nobody chose one. */
   policy: z
     .object({ name: z.string(), sends: z.string(), holdAfterReading: z.boolean(), rulesWait: z.boolean() })
+    .nullable(),
+  /** As what it works: null for people. What it reads of outsiders holds what it sends, where a person could let it go. */
+  agent: z
+    .object({ mode: z.enum(AGENT_MODES), attended: z.boolean(), exposed: z.boolean(), sentToday: z.number() })
     .nullable(),
   claimed: z.boolean(),
   /** Whether the organization may deploy. */
@@ -62,11 +68,17 @@ export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof I
     },
     session: session === undefined ? null : { id: session.shown, expiresAt: isoOf(session.expiresAt) },
     policy: policyShown(await callerPolicy(call)),
+    agent: await agentShown(call),
     claimed: organization.claimedAt !== null,
     gate: gate.open ? 'open' : 'closed',
     operator: tenant === OPERATOR,
     serverVersion: version(),
   };
+}
+
+async function agentShown({ store, caller, clock }: Call): Promise<z.input<typeof Identity.agent>> {
+  if (caller.token === undefined) return null;
+  return (await store.read(agentStanding, { id: caller.token.id, now: clock() })) ?? null;
 }
 
 function policyShown({ governed, chosen, policy }: EffectivePolicy): z.input<typeof Identity.policy> {

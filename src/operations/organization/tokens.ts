@@ -67,7 +67,7 @@ export const createAgentToken = operation({
     };
     const detail = { actions, prefix: row.shown };
     const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
-    const token = shown({ ...row, id, createdAt: call.clock(), lastUsedAt: null, revokedAt: null });
+    const token = shown({ ...row, id, mode: 'normal', createdAt: call.clock(), lastUsedAt: null, revokedAt: null });
     return { token, secret, secretNotice: SECRET_NOTICE };
   },
 });

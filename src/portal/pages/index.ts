@@ -1,4 +1,5 @@
 import type { Page } from '../page.ts';
+import { agents } from './agents.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
 import { bans } from './bans.ts';
@@ -38,6 +39,7 @@ export const PAGES: readonly Page[] = [
   suppressions,
   routes,
   tokens,
+  agents,
   policies,
   proposals,
   apiKeys,

@@ -1,5 +1,6 @@
 import { dropClaims } from '../../mail/store/claim-commands.ts';
 import { attachPolicy, inheritPolicy } from '../../mail/store/agent-policy.ts';
+import type { AgentMode } from '../../mail/delivery/agent/types.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 import { memberMailboxes } from '../people/member-commands.ts';
@@ -84,6 +85,8 @@ export interface TokenRow {
   service: number | null;
   mailboxes: number[] | null;
   owner: boolean;
+  /** How it may work; frozen as well while all agents of its organization are stopped. */
+  mode: AgentMode;
   createdBy: string;
   createdAt: number;
   expiresAt: number | null;
@@ -103,6 +106,7 @@ type Columns = {
   service_id: number | null;
   mailboxes: string | null;
   owner: number;
+  mode: AgentMode;
   created_by: string;
   created_at: number;
   expires_at: number | null;
@@ -121,12 +125,13 @@ export const findToken = query(
   async (rx, input: { hash: Uint8Array } | { access: Uint8Array } | { id: number }): Promise<TokenRow | undefined> => {
     const row = await findRow(rx, input);
     if (row === undefined || row.frozen_at !== null || row.revoked_at !== null) return undefined;
-    const token = tokenOf(row);
+    // All agents of the organization were stopped at once.
+    const token = row.agents_stopped_at === null ? tokenOf(row) : { ...tokenOf(row), mode: 'frozen' as const };
     return withinPerson(rx, { ...token, expiresAt: row.access_expires_at ?? token.expiresAt });
   },
 );
 
-type Found = Columns & { frozen_at: number | null; access_expires_at?: number };
+type Found = Columns & { frozen_at: number | null; agents_stopped_at: number | null; access_expires_at?: number };
 
 function findRow(
   rx: Read,
@@ -134,18 +139,18 @@ function findRow(
 ): Promise<Found | undefined> {
   if ('id' in input) {
     return rx.get(
-      'SELECT t.*, o.frozen_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?',
+      'SELECT t.*, o.frozen_at, o.agents_stopped_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?',
       input.id,
     );
   }
   if ('hash' in input) {
     return rx.get(
-      'SELECT t.*, o.frozen_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.token_hash = ?',
+      'SELECT t.*, o.frozen_at, o.agents_stopped_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.token_hash = ?',
       input.hash,
     );
   }
   return rx.get(
-    `SELECT t.*, o.frozen_at, s.expires_at AS access_expires_at FROM oauth_secret s
+    `SELECT t.*, o.frozen_at, o.agents_stopped_at, s.expires_at AS access_expires_at FROM oauth_secret s
      JOIN token t ON t.id = s.token_id JOIN organization o ON o.id = t.organization_id
      WHERE s.secret_hash = ? AND s.kind = 'access'`,
     input.access,
@@ -192,6 +197,7 @@ function tokenOf(row: Columns): TokenRow {
     service: row.service_id,
     mailboxes: row.mailboxes === null ? null : (JSON.parse(row.mailboxes) as number[]),
     owner: row.owner === 1,
+    mode: row.mode,
     createdBy: row.created_by,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

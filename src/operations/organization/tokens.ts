@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { governing } from '../../agents/governing.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
@@ -70,7 +70,8 @@ export const createAgentToken = operation({
     };
     const detail = { actions, prefix: row.shown };
     const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
-    const token = shown({ ...row, id, createdAt: call.clock(), lastUsedAt: null, revokedAt: null, oauth: null });
+    const fresh = { createdAt: call.clock(), lastUsedAt: null, revokedAt: null, oauth: null, mode: 'normal' } as const;
+    const token = shown({ ...row, ...fresh, id });
     return { token, secret, secretNotice: SECRET_NOTICE };
   },
 });
@@ -78,7 +79,7 @@ export const createAgentToken = operation({
 /** Undefined: that of the calling token, if any, which it does not leave by making another one. */
 async function policyFor(call: Call, policyId: string | undefined): Promise<number | undefined> {
   if (policyId === undefined) return undefined;
-  if ((await governing(call)).governed) {
+  if ((await callerPolicy(call)).governed) {
     refuse('action_not_allowed', 'A token under a policy makes tokens under the same one: leave agentPolicyId out.', {
       requiredAction: 'person',
       grantedActions: [...call.caller.actions],

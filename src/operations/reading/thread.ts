@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { areShortThreads, threadEmails } from '../../../mail/store/thread.ts';
+import { noteExposure } from '../../reading/exposure.ts';
 import { messageText, type MessageText } from '../../reading/message-text.ts';
 import { addressesOf, type Known, knownMessages, sourceOf, subjectOf, summaryOf } from '../../reading/summary.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
@@ -69,6 +70,7 @@ export const getThread = operation({
     if (known === undefined) {
       return refuse('too_large', 'The messages of this thread are too large together: read them with get_message.');
     }
+    await noteExposure(call, known);
     const messages = await readAll(call, box, known, maxChars);
     const last = page.at(-1);
     return {

@@ -1,4 +1,5 @@
 import type { Command } from '../../mail/store/engine/types.ts';
+import { noteCatalogue, tellAuditHead, tellCatalogue } from './pin-commands.ts';
 import { addProposal, decideProposal, forgetProposals, settleProposal } from './proposal-commands.ts';
 
 /** What this area writes. */
@@ -6,5 +7,8 @@ export const AGENTS: readonly Command<never, unknown>[] = [
   addProposal,
   decideProposal,
   forgetProposals,
+  noteCatalogue,
   settleProposal,
+  tellAuditHead,
+  tellCatalogue,
 ];

@@ -1,3 +1,4 @@
+import { ClaimEnd } from '../mail/jobs/claim-end.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
@@ -8,6 +9,7 @@ import { forgetProposals } from './agents/proposal-commands.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
+import { forgetOAuth } from './oauth/tidy-commands.ts';
 import { seed, type Seeded } from './seed.ts';
 import { releaseResumed } from './sending/pause-commands.ts';
 import { PauseHerald } from './sending/pause-herald.ts';
@@ -39,7 +41,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log, [forgetProposals, forgetUploads, releaseResumed]));
+  stack.use(new Housekeeping(store, around.clock, log, [forgetOAuth, forgetProposals, forgetUploads, releaseResumed]));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));
@@ -65,6 +67,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
+  stack.use(new ClaimEnd(store, around.clock, log));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
@@ -72,6 +75,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));
+  // Closed before the doors: who waits for mail is answered first.
+  stack.use(world.waits);
   stack.use(world.runner);
   await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));

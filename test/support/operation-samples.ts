@@ -323,6 +323,17 @@ export const TEXTS: ReadonlySet<string> = new Set(
   `
     .trim()
     .split(/\s+/),
+  `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
+   localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
+   rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
+   receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
+    guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
+    metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
+    maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
+    offset includeQuoted order sinceMessageId handle
+    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256 draftId`.split(
+    /\s+/,
+  ),
 );
 
 export function isReference(field: string): boolean {

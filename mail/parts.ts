@@ -53,6 +53,7 @@ import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 import { sweepWords } from './store/word-sweep.ts';
+import { askRelease, decideRelease, suspectsOf } from './store/withheld.ts';
 import { learn } from './store/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -71,6 +72,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      askRelease,
       beginAttempts,
       cancelSubmission,
       changeAlias,
@@ -80,6 +82,7 @@ export function mailParts(): ThreadParts {
       copyEmail,
       copyEntries,
       createMailbox,
+      decideRelease,
       deliver,
       destroyEmails,
       destroyMailbox,
@@ -170,6 +173,7 @@ export function mailParts(): ThreadParts {
       queueDepth,
       submissionFacts,
       submissionsOf,
+      suspectsOf,
       threadChanges,
       threadEmails,
     ],

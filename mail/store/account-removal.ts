@@ -73,6 +73,7 @@ const FROM_EMAIL = [
   'DELETE FROM email_meta WHERE email_id = ?',
   'DELETE FROM judged WHERE email_id = ?',
   'DELETE FROM reject WHERE email_id = ?',
+  'DELETE FROM withheld WHERE email_id = ?',
   'DELETE FROM learned WHERE email_id = ?',
   'DELETE FROM email WHERE id = ?',
 ];

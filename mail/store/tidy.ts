@@ -102,6 +102,7 @@ async function forgetEmail(tx: Write, id: number, stamp: Stamp): Promise<string 
   await tx.run('DELETE FROM email_meta WHERE email_id = ?', id);
   await forgetJudged(tx, id);
   await forgetLearned(tx, id);
+  await tx.run('DELETE FROM withheld WHERE email_id = ?', id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await bury(tx, row.account_id, 'Email', was, row.hidden, stamp);
   return collectBlob(tx, row.blob_id);

@@ -8,6 +8,7 @@ import { LABELS } from './labels/index.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
+import { QUARANTINE } from './quarantine/index.ts';
 import { QUEUE } from './queue/index.ts';
 import { READING } from './reading/index.ts';
 import { SENDER_RULES } from './sender-rules/index.ts';
@@ -27,6 +28,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...CHANGING,
   ...LABELS,
   ...CONTACTS,
+  ...QUARANTINE,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

@@ -8,6 +8,7 @@ import { type EmailRow, emailRows } from '../../mail/store/email-rows.ts';
 import { ANSWERED, DRAFT, FLAGGED, SEEN } from '../../mail/store/flags.ts';
 import { type Judged, judgedOf } from '../../mail/store/judged.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import { withheldOf } from '../../mail/store/withheld.ts';
 import { publicId } from '../ids.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
 import type { Source } from '../untrusted/untrusted.ts';
@@ -35,6 +36,8 @@ export interface Known {
   row: EmailRow;
   envelope: StoredEnvelope;
   judged: Judged | undefined;
+  /** A person has shown it to programs. */
+  released: boolean;
   labels: string[];
 }
 
@@ -48,12 +51,14 @@ export async function knownMessages(
   const found = await store.read(emailRows, { account, ids, listing: true, structure });
   if (found === undefined) return undefined;
   const judged = await store.read(judgedOf, { emails: ids });
+  const decided = await store.read(withheldOf, { emails: ids });
   const rows = new Map(found.rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
     const row = rows.get(id);
     if (row === undefined) return [];
     const envelope = readEnvelope(row.listing?.envelope ?? '()');
-    return [{ row, envelope, judged: judged.get(id), labels: labelsOf(row, found.slots) }];
+    const released = typeof decided.get(id)?.releasedAt === 'number';
+    return [{ row, envelope, judged: judged.get(id), released, labels: labelsOf(row, found.slots) }];
   });
 }
 

@@ -7,6 +7,7 @@ import { anonymousCaller, type Caller } from '../../src/operations/caller.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform, type Performed } from '../../src/operations/perform.ts';
+import { releaseMessage } from '../../src/operations/quarantine/release.ts';
 import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
 import type { World } from '../../src/operations/world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
@@ -117,8 +118,11 @@ export async function twoTenants(
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
 }
 
+/** Operations that are no tools. */
+const BESIDE: readonly Operation[] = [getServiceEnvironment, releaseMessage];
+
 export function operationOf(name: string): Operation {
-  const found = name === getServiceEnvironment.name ? getServiceEnvironment : findOperation(name);
+  const found = BESIDE.find((one) => one.name === name) ?? findOperation(name);
   if (found === undefined) throw new Error(`no operation is called ${name}`);
   return found;
 }

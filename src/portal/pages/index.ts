@@ -21,6 +21,7 @@ import { tokens } from './tokens.ts';
 import { trace } from './trace.ts';
 import { webhook } from './webhook.ts';
 import { webhooks } from './webhooks.ts';
+import { withheld } from './withheld.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -29,6 +30,7 @@ export const PAGES: readonly Page[] = [
   domain,
   mailboxes,
   mailbox,
+  withheld,
   forwarders,
   queue,
   queuedMail,

@@ -142,7 +142,12 @@ function fromOf({ envelope }: Known): string | undefined {
 export function addressesOf(list: readonly HeaderAddress[] | undefined): { address: string }[] {
   return namedAddresses(list ?? [])
     .map(({ email }) => email.toLowerCase())
-    .filter((address) => /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}@[\p{L}\p{N}.-]{1,253}$/u.test(address))
+    .filter(isPlainAddress)
     .slice(0, MOST_ADDRESSES)
     .map((address) => ({ address }));
+}
+
+/** A quoted local part could hold whole sentences. */
+export function isPlainAddress(address: string): boolean {
+  return /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}@[\p{L}\p{N}.-]{1,253}$/u.test(address);
 }

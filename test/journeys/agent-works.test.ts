@@ -76,7 +76,8 @@ test('pictures and links stand beside the JSON of an answer, over both revisions
     };
     const accept = 'application/json, text/event-stream';
     const said = await rpc(base, 'tools/call', params, { authorization: authorization(), accept, ...headers });
-    return (said.json?.['result'] as { content: Block[] }).content;
+    const result = said.json?.['result'] as { content: Block[] } | undefined;
+    return result?.content ?? [];
   };
   interface Block {
     type: string;

@@ -14,8 +14,9 @@ import type { Mailbox } from '../scope.ts';
 const Item = MsgSummary.pick({ id: true, threadId: true, from: true, receivedAt: true, trust: true }).extend({
   state: z.enum(['withheld', 'requested', 'released']),
   requestedAt: z.string().nullable(),
-  reason: z.string().describe('in the words of who requested it'),
-  untrusted: MsgSummary.shape.untrusted.pick({ subject: true, fromName: true }),
+  untrusted: MsgSummary.shape.untrusted
+    .pick({ subject: true, fromName: true })
+    .extend({ reason: z.string().describe('why it was requested, in the words of who did') }),
 });
 
 export const listQuarantine = operation({
@@ -68,7 +69,6 @@ function itemOf(box: Mailbox, known: Known, asked: Withheld | undefined): z.outp
     trust,
     state: known.released ? 'released' : open ? 'requested' : 'withheld',
     requestedAt: isoOrNull(asked?.askedAt ?? null),
-    reason: open ? asked.reason : '',
-    untrusted: { subject: untrusted.subject, fromName: untrusted.fromName },
+    untrusted: { subject: untrusted.subject, fromName: untrusted.fromName, reason: open ? asked.reason : '' },
   };
 }

@@ -27,7 +27,7 @@ export const requestRelease = operation({
     const known = await wholeMessage(call, box, email);
     if (!isWithheld(known, await messageText(call.store, known.row))) notWithheld();
     const input = { account: box.id, email, by: call.caller.actor, reason };
-    const { kind } = await call.change(askRelease, input, jmapId('email', email), { mailbox: mailboxId(box), reason });
+    const { kind } = await call.change(askRelease, input, jmapId('email', email), { mailbox: mailboxId(box) });
     if (kind === 'missing') notFound('message');
     if (kind === 'released') notWithheld();
     if (kind === 'too-many') {

@@ -56,7 +56,7 @@ function listOf(visit: Visit, items: readonly Item[]): Part {
       one.from?.address ?? '',
       one.untrusted.subject,
       moment(one.receivedAt),
-      html`${STATES[one.state]}${one.reason !== '' && html`<br /><span class="small soft">${one.reason}</span>`}`,
+      html`${STATES[one.state]}${one.untrusted.reason !== '' && html`<br /><span class="small soft">${one.untrusted.reason}</span>`}`,
       one.state === 'released'
         ? press(visit, 'withhold', 'Withhold', { messageId: one.id })
         : press(visit, 'release', 'Show it to programs', { messageId: one.id }),

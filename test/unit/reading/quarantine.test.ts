@@ -28,7 +28,7 @@ const findings = [{ rule: 'hidden-text', score: 2.5, why: 'much' }];
 async function put(text: string, more: Partial<Parameters<typeof putMail>[1]> = { trust: {} }): Promise<string> {
   return putMail(tenants.world.store, { account, receivedAt: (at += 1000), findings, ...more }, text);
 }
-type Item = { id: string; state: string; reason: string; untrusted: { subject: string } };
+type Item = { id: string; state: string; untrusted: { subject: string; reason: string } };
 const items = async (more: object = {}): Promise<Item[]> =>
   (await tenants.do('list_quarantine', { mailbox, ...more }))['items'] as Item[];
 const stateOf = async (id: string): Promise<string | undefined> => (await items()).find((one) => one.id === id)?.state;
@@ -47,7 +47,7 @@ describe('a message that is withheld', () => {
       requested: true,
       releaseUrl: `http://127.0.0.1:8080/o/${tenants.a.main.organizationId}/mailboxes/${mailbox}/withheld`,
     });
-    expect((await items())[0]).toMatchObject({ id, state: 'requested', reason: 'it has the invoice' });
+    expect((await items())[0]).toMatchObject({ id, state: 'requested', untrusted: { reason: 'it has the invoice' } });
     expect(await body(id)).toBeNull();
     await tenants.do('release_message', { mailbox, messageId: id }, person);
     expect(await body(id)).toMatchObject({ untrusted: true, removed: { hiddenNodes: 1 } });

@@ -1,6 +1,5 @@
 import { perform } from '../../operations/perform.ts';
 import type { listQuarantine } from '../../operations/quarantine/list.ts';
-import { releaseMessage } from '../../operations/quarantine/release.ts';
 import type { Fields } from '../guard.ts';
 import { html, type Part } from '../html.ts';
 import { type Acted, filledOf, type Page, type Params, press } from '../page.ts';
@@ -34,6 +33,8 @@ export const withheld: Page = {
 };
 
 async function decide(visit: Visit, fields: Fields, params: Params, release: boolean): Promise<Acted> {
+  // It needs what a box without agents never loads.
+  const { releaseMessage } = await import('../../operations/quarantine/release.ts');
   const given = { mailbox: params['id'], messageId: fields.text('messageId'), release };
   const done = await perform(visit.world, releaseMessage, visit.caller, given);
   if (done.kind === 'refused') return { kind: 'refused', filled: filledOf(given, done.refusal) };

@@ -43,10 +43,7 @@ function notWithheld(): never {
   return refuse('conflict', 'This message is not withheld: get_message shows it.', { resource: 'release' });
 }
 
-/**
- * What a person decides. It is no tool: nobody who holds a token may, however it is asked for. The page of withheld
- * messages does it for people who are signed in.
- */
+/** What a person decides, on the page of withheld messages. */
 export const releaseMessage = operation({
   name: 'release_message',
   title: 'Show a withheld message to programs',
@@ -55,17 +52,12 @@ export const releaseMessage = operation({
   action: 'manage',
   description: 'Shows programs a message that is withheld, or with release false withholds it again. Only for people.',
   hints: { idempotent: true },
+  peopleOnly: true,
   input: z.strictObject({ ...InMailbox, messageId: MessageId, release: z.boolean().default(true) }),
   output: z.object({ released: z.boolean() }),
   async run(call, { release, ...which }) {
-    const { kind, actor } = call.caller;
-    if (kind !== 'user' && kind !== 'operator') {
-      refuse('action_not_allowed', 'Only a person releases a withheld message, on the page of the mailbox.', {
-        requiredAction: 'a person',
-      });
-    }
     const { box, email } = await namedMessage(call, which);
-    const input = { account: box.id, email, by: actor, release };
+    const input = { account: box.id, email, by: call.caller.actor, release };
     const target = jmapId('email', email);
     const done = await call.change(decideRelease, input, target, { mailbox: mailboxId(box), release });
     if (done.kind === 'missing') notFound('message');

@@ -1,8 +1,6 @@
-import { perform } from '../../operations/perform.ts';
 import type { listQuarantine } from '../../operations/quarantine/list.ts';
-import type { Fields } from '../guard.ts';
 import { html, type Part } from '../html.ts';
-import { type Acted, filledOf, type Page, type Params, press } from '../page.ts';
+import { type Act, acting, type Page, press } from '../page.ts';
 import { crumb, cursorOf, empty, head, moment, nextPage, table, tag } from '../parts.ts';
 import { type Answer, read, type Visit } from '../visit.ts';
 
@@ -18,8 +16,8 @@ export const withheld: Page = {
     withheld: 'Programs are not shown the message any more.',
   },
   acts: {
-    release: (visit, fields, params) => decide(visit, fields, params, true),
-    withhold: (visit, fields, params) => decide(visit, fields, params, false),
+    release: decides(true),
+    withhold: decides(false),
   },
   async show(visit, { params, query }) {
     const mailbox = params['id'] ?? '';
@@ -32,13 +30,12 @@ export const withheld: Page = {
   },
 };
 
-async function decide(visit: Visit, fields: Fields, params: Params, release: boolean): Promise<Acted> {
-  // It needs what a box without agents never loads.
-  const { releaseMessage } = await import('../../operations/quarantine/release.ts');
-  const given = { mailbox: params['id'], messageId: fields.text('messageId'), release };
-  const done = await perform(visit.world, releaseMessage, visit.caller, given);
-  if (done.kind === 'refused') return { kind: 'refused', filled: filledOf(given, done.refusal) };
-  return { kind: 'done', said: release ? 'released' : 'withheld' };
+function decides(release: boolean): Act {
+  return acting(
+    'release_message',
+    (fields, params) => ({ mailbox: params['id'], messageId: fields.text('messageId'), release }),
+    () => ({ kind: 'done', said: release ? 'released' : 'withheld' }),
+  );
 }
 
 const NONE = empty('Nothing is withheld here', 'Older messages may stand on the next page.');

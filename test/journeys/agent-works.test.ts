@@ -42,7 +42,7 @@ test('an agent asks for a message that is withheld, a person releases it on the 
     const said = await http('POST', `${base}${page}`, { ...type, ...headers }, new URLSearchParams(form).toString());
     expect(leads(said)).toContain('303 /login');
   }
-  expect((await tool(base, 'release_message', { mailbox, messageId: id }, acme.token)).status).toBe(404);
+  expect((await tool(base, 'release_message', { mailbox, messageId: id }, acme.token)).status).toBe(403);
   expect((await other.owner.get(page)).status).toBe(404);
   expect(await call('get_message', { messageId: id })).toMatchObject({ message: { body: null } });
 

@@ -65,7 +65,7 @@ describe('a message that is withheld', () => {
   test('is never released by a token, whatever it may, and the release is no tool', async () => {
     const id = await put(page('token'));
     expect(await tenants.try('release_message', { mailbox, messageId: id })).toMatchObject({
-      refusal: { error: 'action_not_allowed', message: expect.stringContaining('person') },
+      refusal: { error: 'action_not_allowed', message: expect.stringContaining('people') },
     });
     expect(await body(id)).toBeNull();
     expect(CATALOGUE.map(({ name }) => name)).not.toContain('release_message');

@@ -59,6 +59,7 @@ import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 import { sweepWords } from './store/word-sweep.ts';
+import { askRelease, decideRelease, suspectsOf } from './store/withheld.ts';
 import { undoAgentChanges } from './store/undo-commands.ts';
 import { learn } from './store/words.ts';
 
@@ -78,6 +79,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      askRelease,
       attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
@@ -89,6 +91,7 @@ export function mailParts(): ThreadParts {
       copyEmail,
       copyEntries,
       createMailbox,
+      decideRelease,
       deliver,
       destroyEmails,
       destroyMailbox,
@@ -191,6 +194,7 @@ export function mailParts(): ThreadParts {
       queueDepth,
       submissionFacts,
       submissionsOf,
+      suspectsOf,
       threadChanges,
       threadEmails,
     ],

@@ -2,13 +2,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { z } from 'zod';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
+import { releaseMessage } from '../../src/operations/quarantine/release.ts';
 import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
 import { spki, type Things } from './tenants.ts';
 
 type Args = Record<string, unknown>;
 
-/** Everything that a token could try: the catalogue, and the one operation that has a route only. */
-export const EVERYTHING: readonly Operation[] = [...CATALOGUE, getServiceEnvironment];
+/** Everything that a token could try: the catalogue, the one operation that has a route only, and the one that has a page. */
+export const EVERYTHING: readonly Operation[] = [...CATALOGUE, getServiceEnvironment, releaseMessage];
 
 let last = 0;
 const fresh = (): string => `n${++last}`;
@@ -82,6 +83,9 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   restore_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
   list_contacts: inMailbox,
   get_contact: (of) => ({ ...inMailbox(of), contact: `to@${of.domain.replace('.test', '.example')}` }),
+  list_quarantine: inMailbox,
+  request_release: (of) => ({ ...inMailbox(of), messageId: messageOf(of), reason: fresh() }),
+  release_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   list_labels: inMailbox,
   create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
   delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
@@ -319,21 +323,10 @@ export const TEXTS: ReadonlySet<string> = new Set(
     labels before format maxChars offset includeQuoted order sinceMessageId handle attachmentId mode addLabels
     removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets
     subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments
-    filename contentType sizeBytes sha256 draftId person
+    filename contentType sizeBytes sha256 draftId person release
   `
     .trim()
     .split(/\s+/),
-  `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
-   localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
-   rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
-   receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
-    guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
-    metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
-    maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
-    offset includeQuoted order sinceMessageId handle
-    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256 draftId`.split(
-    /\s+/,
-  ),
 );
 
 export function isReference(field: string): boolean {

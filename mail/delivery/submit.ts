@@ -6,6 +6,7 @@ import { command, query, type Read, type Stamp, type Write } from '../store/engi
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
 import { suppressed } from '../store/suppression.ts';
 import { judgeAgent } from './agent/gate.ts';
+import { countAgainstLimits } from './agent/limits.ts';
 import type { AgentStop, Reason } from './agent/types.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
@@ -90,6 +91,7 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
   const reasons = await agentReasons(tx, submission, stamp.now);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
+  if (verdict.kind === 'agent') await countAgainstLimits(tx, verdict.agent);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
   const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
   const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? reasons[0]?.text ?? null);

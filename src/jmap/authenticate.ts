@@ -83,6 +83,9 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   if (found.kind !== 'caller')
     return refused(found.kind === 'refused' ? found.why : 'send a token as "Bearer <token>"');
   const { caller } = found;
+  if (caller.token?.narrow != null) {
+    return { kind: 'refused', status: 403, why: 'the token was made for one purpose: it is for MCP and REST only' };
+  }
   if (!caller.actions.has('mail_read')) {
     return { kind: 'refused', status: 403, why: 'the token has no "read": it opens no mailbox' };
   }

@@ -7,6 +7,7 @@ import { accountByKey } from '../../mail/store/account.ts';
 import { findSentBefore, type Guard } from '../../mail/store/sent-before.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { agentVerdict } from './agent-verdict.ts';
 import { allowanceOf, programBudgets } from './allowance.ts';
 import { threadOf } from './answered.ts';
 import { type Composed, composeEmail } from './compose-email.ts';
@@ -170,7 +171,7 @@ async function prepare(
     allowance: await allowanceOf(world.store, world.settings, organization),
     budgets: programBudgets(world.settings, sender),
     guard,
-    verdict: await world.policy({ ...asked, recipients: recipients.map(formatAddress) }),
+    verdict: agentVerdict(await world.policy({ ...asked, recipients: recipients.map(formatAddress) }), sender, null),
     sendAt,
     organization,
     credential,

@@ -1,3 +1,4 @@
+import type { NarrowLimits } from '../../mail/delivery/agent/types.ts';
 import { dropClaims } from '../../mail/store/claim-commands.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
@@ -13,12 +14,14 @@ export interface NewToken {
   owner: boolean;
   createdBy: string;
   expiresAt: number | null;
+  /** Of one that another one narrowed. */
+  narrow?: { parent: number; limits: NarrowLimits };
 }
 
 export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO token (token_hash, organization_id, name, shown, actions, project_id, service_id, mailboxes, owner,
-       created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       created_by, created_at, expires_at, parent_id, narrow) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     token.hash,
     token.organization,
     token.name,
@@ -31,24 +34,28 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
     token.createdBy,
     stamp.now,
     token.expiresAt,
+    token.narrow?.parent ?? null,
+    token.narrow === undefined ? null : JSON.stringify(token.narrow.limits),
   );
   return id;
 }
 
 export const addToken = command('add-token', insertToken);
 
-/** Ends a token at once; what it had accepted goes on. */
+/** Ends a token at once, with those that are narrowed from it; what they had accepted goes on. */
 export const revokeToken = command(
   'revoke-token',
   async (tx, input: { id: number; organization: number }, stamp): Promise<{ kind: 'revoked' | 'missing' }> => {
-    const { changes } = await tx.run(
-      'UPDATE token SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND organization_id = ?',
+    const ended = await tx.all<{ id: number }>(
+      `WITH RECURSIVE ended (id) AS (SELECT id FROM token WHERE id = ?2 AND organization_id = ?3
+         UNION SELECT t.id FROM token t JOIN ended e ON t.parent_id = e.id)
+       UPDATE token SET revoked_at = coalesce(revoked_at, ?1) WHERE id IN (SELECT id FROM ended) RETURNING id`,
       stamp.now,
       input.id,
       input.organization,
     );
-    if (changes === 1) await dropClaims(tx, `tok_${input.id}`, stamp);
-    return { kind: changes === 1 ? 'revoked' : 'missing' };
+    for (const { id } of ended) await dropClaims(tx, `tok_${id}`, stamp);
+    return { kind: ended.length > 0 ? 'revoked' : 'missing' };
   },
 );
 
@@ -79,6 +86,9 @@ export interface TokenRow {
   expiresAt: number | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
+  /** The token that it is narrowed from. */
+  parent: number | null;
+  narrow: NarrowLimits | null;
 }
 
 type Columns = {
@@ -96,6 +106,8 @@ type Columns = {
   expires_at: number | null;
   last_used_at: number | null;
   revoked_at: number | null;
+  parent_id: number | null;
+  narrow: string | null;
 };
 
 /** A token that holds, of an organization that is not frozen; found by its hash or, for a session, by its row. */
@@ -138,5 +150,7 @@ function tokenOf(row: Columns): TokenRow {
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
+    parent: row.parent_id,
+    narrow: row.narrow === null ? null : (JSON.parse(row.narrow) as NarrowLimits),
   };
 }

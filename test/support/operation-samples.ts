@@ -77,6 +77,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
+  create_narrow_token: (of) => ({ ...inMailbox(of), name: fresh(), sends: 1 }),
   undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
   claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
@@ -283,7 +284,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode minutes`.split(/\s+/),
+    attachmentId mode minutes participantsOnly sends`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

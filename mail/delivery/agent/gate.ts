@@ -1,16 +1,13 @@
 import type { Read } from '../../store/engine/types.ts';
 import type { Submission } from '../submit.ts';
+import { beyondLimits, hinderedByOthers } from './limits.ts';
 import type { AgentSending, AgentVerdict } from './types.ts';
 
 /** What stands against mail of an agent, or holds it. Asked inside of the commit, so that nothing gets in between. */
-export async function judgeAgent(
-  _rx: Read,
-  _mail: Submission,
-  agent: AgentSending,
-  _now: number,
-): Promise<AgentVerdict> {
+export async function judgeAgent(rx: Read, mail: Submission, agent: AgentSending, now: number): Promise<AgentVerdict> {
   if (agent.secrets.length > 0) return secretStop(agent.secrets);
-  return { kind: 'go' };
+  const stopped = (await beyondLimits(rx, mail, agent)) ?? (await hinderedByOthers(rx, mail, agent, now));
+  return stopped ?? { kind: 'go' };
 }
 
 function secretStop(kinds: readonly string[]): AgentVerdict {

@@ -17,7 +17,12 @@ import { mailboxOf, outOfScope } from '../scope.ts';
 export async function asSender(call: Call, from: Address): Promise<Sender> {
   const { tenant, caller } = call;
   const agent = agentOf(caller);
-  const sender = { organization: tenant, credential: caller.actor, guesses: true, ...(agent !== null && { agent }) };
+  const sender = {
+    organization: tenant,
+    credential: caller.actor,
+    guesses: true,
+    ...(agent !== null && { agent, limits: caller.token?.narrow ?? null }),
+  };
   for (const key of lookupKeys(from)) {
     const found = (await call.store.read(accountByKey, { tenant, key }))?.id ?? (await writerOf(call, key));
     if (found === undefined) continue;

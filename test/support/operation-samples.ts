@@ -78,7 +78,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
   create_narrow_token: (of) => ({ ...inMailbox(of), name: fresh(), sends: 1 }),
-  undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
+  undo_changes: () => ({ since: '2030-01-01T00:00:00Z' }),
   claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   update_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)], addLabels: [fresh()] }),
   trash_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),

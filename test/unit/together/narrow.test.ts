@@ -145,6 +145,8 @@ describe('never wider than what it is from', () => {
     const { thread } = await tenants.do('get_thread', { mailbox, threadId });
     expect(thread).toMatchObject({ messageCount: 2 });
     expect(helper.token?.narrow?.recipients).not.toContain('eve@evil.example');
+    const below = await narrowed({ threadId }, helper);
+    expect(below.token?.narrow?.recipients).toEqual(helper.token?.narrow?.recipients);
     expect(await narrowed({ threadId }).then((one) => one.token?.narrow?.recipients)).toContain('eve@evil.example');
   });
 

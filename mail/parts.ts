@@ -9,8 +9,10 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetAgentChanges } from './store/agent-change.ts';
@@ -74,6 +76,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
       changeAlias,
@@ -95,6 +98,8 @@ export function mailParts(): ThreadParts {
       expunge,
       finishAttempts,
       forgetAgentChanges,
+      expireApprovals,
+      forgetApprovals,
       forgetBans,
       forgetDeparted,
       forgetExpunged,
@@ -126,6 +131,7 @@ export function mailParts(): ThreadParts {
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAgentPolicy,
       removeAlias,
       removeAppPassword,
       removeBan,
@@ -142,6 +148,7 @@ export function mailParts(): ThreadParts {
       sendScheduled,
       sendVacationAnswer,
       resumeSender,
+      saveAgentPolicy,
       setMailPolicy,
       setOutboundRoute,
       setPassword,

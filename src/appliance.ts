@@ -7,6 +7,7 @@ import { traceId } from '../mail/receiver/trace-id.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
+import { forgetOAuth } from './oauth/tidy-commands.ts';
 import { seed, type Seeded } from './seed.ts';
 import { releaseResumed } from './sending/pause-commands.ts';
 import { PauseHerald } from './sending/pause-herald.ts';
@@ -39,7 +40,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log, [forgetNarrowTokens, forgetUploads, releaseResumed]));
+  const chores = [forgetNarrowTokens, forgetOAuth, forgetUploads, releaseResumed];
+  stack.use(new Housekeeping(store, around.clock, log, chores));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));
@@ -72,6 +74,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));
+  // Closed before the doors: who waits for mail is answered first.
+  stack.use(world.waits);
   stack.use(world.runner);
   await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));

@@ -12,6 +12,7 @@ import { forgetBans } from '../store/ban.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
+import { expireApprovals, forgetApprovals } from '../store/approval-chores.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
 import { noteKept } from '../store/lesson.ts';
@@ -60,6 +61,8 @@ export class Housekeeping implements AsyncDisposable {
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
       forgetAgentChanges,
+      expireApprovals,
+      forgetApprovals,
       forgetBans,
       forgetRejects,
       forgetSenders,

@@ -58,7 +58,13 @@ async function byPassword(
 function loggedIn(login: Login): JmapAuthenticated {
   const address = `${login.address.local}@${login.address.domain}`;
   const readOnly = login.readOnly === true;
-  const access = { account: login.account, address, readOnly, mayTransmit: !readOnly };
+  const access = {
+    account: login.account,
+    address,
+    readOnly,
+    mayTransmit: !readOnly,
+    hand: { credential: login.credential },
+  };
   const accounts = new Map([[accountId(login.account), access]]);
   return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}` }, login };
 }

@@ -17,6 +17,8 @@ export interface Sender {
   allowedDomains: readonly string[] | null;
   /** Sends as this mailbox and from its addresses only; null: as a program. */
   account: number | null;
+  /** The mailbox whose messages it may hand on; left out: it reads none. */
+  reads?: number;
   /** What it sends twice within ten minutes goes out once. */
   guesses: boolean;
 }

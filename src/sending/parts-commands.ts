@@ -1,6 +1,7 @@
 import type { Command } from '../../mail/store/engine/types.ts';
 import { endWebhookAttempts, forgetWebhookAttempts } from '../webhooks/commands.ts';
 import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
+import { discardDraft, saveDraft } from './draft-commands.ts';
 import { removeForwarder, setForwarder, undoForwarders } from './forwarder-commands.ts';
 import { releaseHeld, steerUnfrozen } from './held-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
@@ -20,6 +21,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   confirmForward,
   createTemplate,
   deleteTemplate,
+  discardDraft,
   dropWebhook,
   endWebhookAttempts,
   forgetUploads,
@@ -31,6 +33,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   removeWebhook,
   resumeUnfrozen,
   revokeApiKey,
+  saveDraft,
   sendEmail,
   setForwardPolicy,
   setForwarder,

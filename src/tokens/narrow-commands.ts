@@ -2,7 +2,7 @@ import type { NarrowLimits } from '../../mail/delivery/agent/types.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { insertToken, type NewToken } from './commands.ts';
 
-/** That hold, of one token. */
+/** That hold, narrowed from one token in one step or several. */
 export const MOST_NARROW = 100;
 /** What the sends of a token are counted by that is narrowed from `parent`. */
 export function lifeOf(parent: number, nonce: string): string {
@@ -22,7 +22,7 @@ export const addNarrowToken = command(
     token: NewToken & Required<Pick<NewToken, 'narrow'>>,
     stamp,
   ): Promise<{ kind: 'added'; id: number } | { kind: 'too-many' | 'ended' }> => {
-    const { parent } = token.narrow;
+    const { parent, limits } = token.narrow;
     const holds = await tx.get(
       `SELECT 1 AS holds FROM token WHERE id = ? AND organization_id = ? AND revoked_at IS NULL
          AND (expires_at IS NULL OR expires_at > ?)`,
@@ -32,10 +32,11 @@ export const addNarrowToken = command(
     );
     if (holds === undefined) return { kind: 'ended' };
     const row = await tx.get<{ n: number }>(
-      `SELECT count(*) AS n FROM token WHERE parent_id = ? AND revoked_at IS NULL
-         AND (expires_at IS NULL OR expires_at > ?)`,
-      parent,
+      `SELECT count(*) AS n FROM token WHERE parent_id IS NOT NULL AND organization_id = ? AND revoked_at IS NULL
+         AND expires_at > ? AND json_extract(narrow, '$.from[#-1]') = ?`,
+      token.organization,
       stamp.now,
+      limits.from.at(-1) ?? '',
     );
     if ((row?.n ?? 0) >= MOST_NARROW) return { kind: 'too-many' };
     return { kind: 'added', id: await insertToken(tx, token, stamp) };

@@ -75,6 +75,8 @@ export function made(placed: CopyEmailResult, account: number, track: StateTrack
       throw overQuota();
     case 'too-many-keywords':
       throw tooManyKeywords();
+    case 'forbidden':
+      throw new SetRefusal('forbidden', `${placed.why}.`);
     case 'not-found':
       throw new SetRefusal('notFound', 'There is no such email in the account that is copied from.');
     case 'state-mismatch':

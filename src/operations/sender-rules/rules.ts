@@ -47,6 +47,7 @@ export const addSenderRuleOf = operation({
   }),
   output: z.object({ rule: Shown }),
   rest: { method: 'POST', path: '/api/email/sender-rules', status: 201 },
+  rule: (_call, { kind }) => kind === 'allow',
   async run(call, { direction, kind, pattern: text, mailboxId, note }) {
     if (direction === 'out' && kind === 'allow') {
       refuse('invalid_arguments', 'Mail that leaves goes to everybody who is not blocked: add rules of kind block.', {
@@ -134,6 +135,7 @@ export const removeSenderRuleOf = operation({
   input: z.strictObject({ ruleId: Id('senderRule') }),
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/sender-rules/:ruleId' },
+  rule: async (call, { ruleId }) => (await ruleOf(call, ruleId)).kind === 'block',
   async run(call, { ruleId }) {
     const { id, kind, pattern } = await ruleOf(call, ruleId);
     const done = await call.change(removeSenderRule, { id, tenant: call.tenant, by: agentOf(call.caller) }, ruleId, {

@@ -13,7 +13,7 @@ import {
   setForwarder,
 } from '../../sending/forwarder-commands.ts';
 import { agentOf } from '../caller.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
 import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
@@ -43,6 +43,7 @@ export const setEmailForwarder = operation({
   description:
     'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy, or mails a pending one its link anew. Loops are refused.',
   hints: { idempotent: true, openWorld: true },
+  rule: always,
   input: z.strictObject({
     organizationId: Id('organization').optional(),
     sourceAddress: Line(3, 320),

@@ -79,7 +79,7 @@ async function add(call: Call, row: NewToken & Required<Pick<NewToken, 'narrow'>
       });
     case 'added': {
       const { parent, limits } = row.narrow;
-      const fresh = { createdAt: call.clock(), lastUsedAt: null, revokedAt: null, parent, narrow: limits };
+      const fresh = { createdAt: call.clock(), lastUsedAt: null, revokedAt: null, parent, narrow: limits, oauth: null };
       return shownToken({
         ...row,
         ...fresh,

@@ -85,6 +85,31 @@ describe('one conversation', () => {
   });
 });
 
+describe('an answer of a helper', () => {
+  test('goes into its conversation, to who takes part in it, with nothing of others', async () => {
+    const helper = await narrowed({ threadId: inside.threadId });
+    const answer = (args: object) => code('reply_to_email', { messageId: inside.id, text: `a${++n}`, ...args }, helper);
+    expect(await answer({ replyAll: true })).toBe('done');
+    expect(await answer({ cc: 'eve@evil.example' })).toBe('recipient_blocked');
+    expect(await answer({ attachments: [{ attachmentId: outside.id }] })).toBe('not_found');
+    expect(await answer({ attachments: [{ attachmentId: inside.id }] })).toBe('done');
+    expect(await answer({ messageId: outside.id })).toBe('not_found');
+    expect(await code('send_email', sending('boss@shop.example'), helper)).toBe('out_of_scope');
+  });
+
+  test('is stopped while another agent has the conversation, and not by the claim of who made it', async () => {
+    const { id, threadId } = await put('claimed', 'ann@shop.example');
+    const helper = await narrowed({ threadId });
+    const other = await tenants.caller({ name: 'other', actions: ['read', 'send'] });
+    const answer = () => code('reply_to_email', { messageId: id, text: `a${++n}` }, helper);
+    await tenants.do('claim_message', { mailbox, messageId: id }, other);
+    expect(await answer()).toBe('conflict');
+    await tenants.do('claim_message', { mailbox, messageId: id, action: 'release' }, other);
+    await tenants.do('claim_message', { mailbox, messageId: id }, parent);
+    expect(await answer()).toBe('done');
+  });
+});
+
 describe('sends', () => {
   test('so many as it was made for, and those of its own helpers count', async () => {
     const helper = await narrowed({ sends: 3 });

@@ -12,6 +12,7 @@ const files = [
   '0007-oauth.sql',
   '0010-writing.sql',
   '0011-pins.sql',
+  '0009-narrow-tokens.sql',
 ];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -13,6 +13,7 @@ import { reach } from '../store/reached.ts';
 import { suppressed } from '../store/suppression.ts';
 import { noteDecided } from './agent/decided.ts';
 import { judgeAgent } from './agent/gate.ts';
+import { countAgainstLimits } from './agent/limits.ts';
 import type { AgentStop, Reason } from './agent/types.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
@@ -113,6 +114,7 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
   if (verdict.kind === 'agent') await noteDecided(tx, submission, { agent: verdict.agent, reasons }, stamp);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
+  if (verdict.kind === 'agent') await countAgainstLimits(tx, verdict.agent);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
   const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
   if (verdict.kind === 'agent') await meet(tx, ownerOf(mail), keys, stamp.now);

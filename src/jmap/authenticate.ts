@@ -88,6 +88,9 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   if (caller.token?.mode === 'frozen') {
     return { kind: 'refused', status: 403, why: 'the token is frozen: a person set it so on the page Agents' };
   }
+  if (caller.token?.narrow != null) {
+    return { kind: 'refused', status: 403, why: 'the token was made for one purpose: it is for MCP and REST only' };
+  }
   if (!caller.actions.has('mail_read')) {
     return { kind: 'refused', status: 403, why: 'the token has no "read": it opens no mailbox' };
   }

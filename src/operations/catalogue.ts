@@ -49,8 +49,7 @@ export const CATALOGUE: readonly Operation[] = [
 ];
 
 /** What people do in the portal and the operator by the command line: no tools, and refused to every token. */
-export const FOR_PEOPLE: readonly Operation[] = [...POLICY_DECISIONS, ...AGENT_DECISIONS];
-export const FOR_PEOPLE: readonly Operation[] = [...POLICY_DECISIONS, ...QUARANTINE_DECISIONS];
+export const FOR_PEOPLE: readonly Operation[] = [...POLICY_DECISIONS, ...AGENT_DECISIONS, ...QUARANTINE_DECISIONS];
 
 const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));
 

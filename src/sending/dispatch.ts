@@ -9,6 +9,7 @@ import { budgetLeft } from '../../mail/store/budget.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { agentVerdict } from './agent-verdict.ts';
 import { allowanceOf, programBudgets } from './allowance.ts';
 import { threadOf } from './answered.ts';
 import type { Composed } from './compose-email.ts';
@@ -167,16 +168,15 @@ function sourcesOf({ recipients }: Outbound): SendRequest['sources'] {
 /** What the policy says of a message, with what only its octets say. */
 async function toldOf(
   world: World,
-  { organization: tenant, account, credential }: Sender,
-  { from, composed, forwards }: Outbound,
+  sender: Sender,
+  mail: Outbound,
   recipients: readonly Address[],
 ): Promise<Told> {
-  const { index, data } = composed;
-  const asked = { tenant, account, credential, sender: formatAddress(from), size: index.size };
+  const { organization: tenant, account, credential } = sender;
+  const { index, data } = mail.composed;
+  const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };
   const verdict = await world.policy({ ...asked, recipients: recipients.map(formatAddress) });
-  const known =
-    verdict.kind === 'agent' ? { ...verdict, agent: { ...verdict.agent, forwards: forwards !== null } } : verdict;
-  return aboutMessage(world.store, known, { account, index, data, file: null });
+  return aboutMessage(world.store, agentVerdict(verdict, sender, mail), { account, index, data, file: null });
 }
 
 /** The mailbox that stands at the address of a program. */

@@ -89,7 +89,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   list_labels: inMailbox,
   create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
   delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
-  undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
+  create_narrow_token: (of) => ({ ...inMailbox(of), name: fresh(), sends: 1 }),
+  undo_changes: () => ({ since: '2030-01-01T00:00:00Z' }),
   claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
   wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
@@ -323,7 +324,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     labels before format maxChars offset includeQuoted order sinceMessageId handle attachmentId mode addLabels
     removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets
     subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments
-    filename contentType sizeBytes sha256 draftId person release
+    filename contentType sizeBytes sha256 draftId person release participantsOnly
   `
     .trim()
     .split(/\s+/),

@@ -35,7 +35,7 @@ export async function aboutMessage(store: MailStore, verdict: Verdict, message: 
   const read = reader(store, message);
   const { index, sha256 } = await readAgain(message.index.size, read);
   const header = await read(0, Math.min(index.headerLength, LIMITS.header));
-  const answers = await answered(store, message.account, header.toString('latin1'));
+  const answers = verdict.agent.answers ?? (await answered(store, message.account, header.toString('latin1')));
   const handsOn = unpackParts(index.parts).some(({ type, subtype }) => type === 'message' && HANDED_ON.has(subtype));
   const forwards = handsOn || verdict.agent.forwards;
   return { verdict: { kind: 'agent', agent: { ...verdict.agent, answers, forwards } }, index, sha256 };

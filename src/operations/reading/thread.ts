@@ -11,7 +11,7 @@ import type { Call } from '../operation.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { nextCursor } from '../schemas.ts';
-import type { Mailbox } from '../scope.ts';
+import { type Mailbox, withinThread } from '../scope.ts';
 import { shares } from './shares.ts';
 import { InMailbox, MessageId, namedMailbox, ThreadId } from './which.ts';
 
@@ -35,7 +35,7 @@ export const getThread = operation({
   title: 'Read a conversation',
   toolset: 'mail',
   core: true,
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:
@@ -91,8 +91,10 @@ export const getThread = operation({
 /** A thread holds 500 emails at most. */
 const FEW = 2_000;
 
-async function emailsOf({ store }: Call, { id: account }: Mailbox, threadId: string): Promise<number[]> {
+async function emailsOf(call: Call, { id: account }: Mailbox, threadId: string): Promise<number[]> {
+  const { store } = call;
   const thread = jmapRow('thread', account, threadId) ?? 0;
+  withinThread(call, thread, 'thread');
   const input = { account, threads: [thread] };
   const short = await store.read(areShortThreads, { ...input, most: FEW });
   const { threads } = await (short ? store.read(threadEmails, input) : store.scan(threadEmails, input));

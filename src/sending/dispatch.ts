@@ -166,12 +166,7 @@ function sourcesOf({ recipients }: Outbound): SendRequest['sources'] {
 }
 
 /** What the policy says of a message, with what only its octets say. */
-async function toldOf(
-  world: World,
-  sender: Sender,
-  mail: Outbound,
-  recipients: readonly Address[],
-): Promise<Told> {
+async function toldOf(world: World, sender: Sender, mail: Outbound, recipients: readonly Address[]): Promise<Told> {
   const { organization: tenant, account, credential } = sender;
   const { index, data } = mail.composed;
   const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };

@@ -226,7 +226,9 @@ test('a session without a person’s password decides nothing, whichever way it 
   });
   expect(await item(id)).toMatchObject({ state: 'pending' });
   expect(await leaves(trace)).toEqual([]);
-  const foreign = new StoreBackend(box.store, account, () => box.clock.now, { hand: { credential: by.credential + 100 } });
+  const foreign = new StoreBackend(box.store, account, () => box.clock.now, {
+    hand: { credential: by.credential + 100 },
+  });
   expect(await moved(foreign, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'forbidden' });
 });
 

@@ -32,7 +32,7 @@ describe('every page', () => {
   const OWN = ['', 'domains', 'domains/dom_2', 'mailboxes', 'mailboxes/mbx_2', 'forwarding', 'queue', 'tokens'];
   const MORE = ['api-keys', 'services', 'members', 'audit', 'audit?verify', 'settings', 'nothing', 'mailboxes/mbx_99'];
 
-  test.each([...PUBLIC, '/billing', '/account', ...[...OWN, ...MORE].map((one) => `/o/org_2/${one}`)])(
+  test.each([...PUBLIC, '/billing', '/account', '/account/apps', '/oauth/authorize', ...[...OWN, ...MORE].map((one) => `/o/org_2/${one}`)])(
     '%s is framed, kept, sniffed and told of by nobody, and loads nothing from elsewhere',
     async (path) => {
       const said = await acme.owner.get(path.replace(/\/$/, '') || '/');

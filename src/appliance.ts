@@ -1,3 +1,4 @@
+import { ClaimEnd } from '../mail/jobs/claim-end.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
@@ -54,6 +55,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const listeners: Listeners = {};
   const leaving: { relay?: Relay } = {};
   const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
+  stack.use(world.pdfs);
   const http = await openHttp(inside, world);
   doors.push(http);
   const relay = openRelay(inside, outboundTls, receiver.addresses());
@@ -63,12 +65,15 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
+  stack.use(new ClaimEnd(store, around.clock, log));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));
+  // Closed before the doors: who waits for mail is answered first.
+  stack.use(world.waits);
   stack.use(world.runner);
   await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));

@@ -7,7 +7,9 @@ const files = [
   '0003-confirmation.sql',
   '0004-send.sql',
   '0005-events.sql',
+  '0008-proposals.sql',
   '0007-oauth.sql',
+  '0010-writing.sql',
 ];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -1,7 +1,9 @@
 import { mailParts } from '../mail/parts.ts';
 import type { ThreadParts } from '../mail/store/engine/thread.ts';
+import { AGENTS } from './agents/parts-commands.ts';
 import { auditedCommand, noteAudit } from './audit/commands.ts';
 import { brokenAudit } from './audit/queries.ts';
+import { APPROVALS } from './approvals/parts-commands.ts';
 import { BOOTSTRAP } from './bootstrap/parts-commands.ts';
 import { DOMAINS } from './domains/parts-commands.ts';
 import { MAILBOXES } from './mailboxes/parts-commands.ts';
@@ -23,6 +25,8 @@ export function storeParts(): ThreadParts {
   const mail = mailParts();
   const commands = [
     ...mail.commands,
+    ...AGENTS,
+    ...APPROVALS,
     ...BOOTSTRAP,
     ...DOMAINS,
     ...MAILBOXES,

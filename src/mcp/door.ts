@@ -9,7 +9,7 @@ import type { Library, Served } from './library.ts';
 import type { Called, Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
 import { flooded, notAllowed, sessionGone } from './refusals.ts';
-import { isModern, type McpRequest, type Message, readMessage, webRequest } from './request.ts';
+import { isModern, type McpRequest, type Message, progressTokenOf, readMessage, webRequest } from './request.ts';
 import { bindSession, endSession, sessionState } from './session-commands.ts';
 import { type SessionId, SessionIds } from './session-id.ts';
 import { readTrim, type Trim } from './trim.ts';
@@ -112,7 +112,7 @@ export class McpDoor {
     const { name, arguments: args } = message.params;
     if (message.method !== 'tools/call' || caller.token?.oauth == null || typeof name !== 'string') return undefined;
     if ((await this.#offer.lacks?.(caller, name)) !== true) return undefined;
-    const outcome = await this.#offer.call(caller, name, args, trim);
+    const outcome = await this.#offer.call(caller, name, args, trim, () => ({ signal: AbortSignal.abort() }));
     const told = outcome.kind === 'refused' && outcome.refusal['requiredAction'] !== undefined;
     return told ? insufficientScope(this.#world.baseUrl(), id, caller, outcome.refusal) : undefined;
   }
@@ -129,11 +129,11 @@ export class McpDoor {
     if (message.method === 'tools/list') return this.#list(exchange);
     const calls = message.method === 'tools/call';
     const byLibrary = calls && this.#offer.libraryTool?.(String(message.params['name'])) !== undefined;
-    if (calls && !byLibrary) return this.#call(exchange);
+    const wantsStream = calls && (byLibrary || (await this.#tellsProgress(message))) && acceptsStream(request);
+    if (calls && !byLibrary && !wantsStream) return this.#call(exchange);
     if (message.method === 'initialize') return this.#initialize(exchange);
-    if (!byLibrary && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
+    if (!calls && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
     const library = await this.#loaded();
-    const wantsStream = byLibrary && (request.header('accept') ?? '').includes('text/event-stream');
     const response = await library.legacy(webRequest(request), message, this.#served(exchange), wantsStream);
     for (const [name, value] of Object.entries(exchange.headers)) response.headers.set(name, value);
     return response;
@@ -144,9 +144,15 @@ export class McpDoor {
     return library.modern(webRequest(exchange.request), exchange.message, this.#served(exchange));
   }
 
+  /** A stream costs more than an answer: it is for who asked to be told how far a long tool is. */
+  async #tellsProgress({ params }: Message): Promise<boolean> {
+    if (progressTokenOf(params) === undefined) return false;
+    return (await this.#offer.streams?.(String(params['name']))) === true;
+  }
+
   #served(exchange: Exchange): Served {
-    const { caller, trim } = exchange;
-    return { caller, trim, called: (outcome) => this.#bind(exchange, outcome) };
+    const { caller, trim, request } = exchange;
+    return { caller, trim, gone: request.gone, called: (outcome) => this.#bind(exchange, outcome) };
   }
 
   #loaded(): Promise<Library> {
@@ -173,13 +179,13 @@ export class McpDoor {
   }
 
   async #call(exchange: Exchange): Promise<McpAnswer> {
-    const { message, id, caller, trim, headers } = exchange;
+    const { message, id, caller, trim, headers, request } = exchange;
     const { name, arguments: args } = message.params;
     if (typeof name !== 'string') return rpcError(id, -32602, 'tools/call needs params.name');
     if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args))) {
       return rpcError(id, -32602, 'params.arguments must be an object');
     }
-    const outcome = await this.#offer.call(caller, name, args, trim);
+    const outcome = await this.#offer.call(caller, name, args, trim, () => ({ signal: request.gone() }));
     if (outcome.kind === 'unknown') return rpcError(id, -32602, `Unknown tool: ${name.slice(0, 100)}`);
     await this.#bind(exchange, outcome);
     return withHeaders(rpcResult(id, toolResult(outcome)), { ...headers, ...retryAfter(outcome) });
@@ -208,10 +214,15 @@ export class McpDoor {
   }
 }
 
+function acceptsStream(request: McpRequest): boolean {
+  return (request.header('accept') ?? '').includes('text/event-stream');
+}
+
 function toolResult(outcome: Called & { kind: 'done' | 'refused' }): string {
   const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
   const error = outcome.kind === 'refused' ? ',"isError":true' : '';
-  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}${error}}`;
+  const blocks = outcome.kind === 'done' ? (outcome.blocks ?? []).map((block) => `,${JSON.stringify(block)}`) : [];
+  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}${blocks.join('')}],"structuredContent":${json}${error}}`;
 }
 
 function retryAfter(outcome: Called): Record<string, string> {

@@ -11,8 +11,9 @@ import { type Filled, field, hidden, problemNote, UNFILLED, whosePassword } from
 import { Fields } from './guard.ts';
 import { type Html, html, type Part } from './html.ts';
 import { fullPage } from './layout.ts';
-import { BUSY, tooMany } from './link-page.ts';
+import { BUSY } from './link-page.ts';
 import { around } from './organization-routes.ts';
+import { checkOwn } from './own-password.ts';
 import { sessionList } from './session-list.ts';
 import { empty, head, table, tag } from './parts.ts';
 import { pathOf } from './visit.ts';
@@ -90,22 +91,6 @@ async function setPassword(asked: Asked, visitor: Visitor, fields: Fields): Prom
       return again({}, 'Your password was changed at the same moment elsewhere.');
     case 'taken':
       return again({}, 'Another account signs in with this address already.');
-  }
-}
-
-/** What is wrong with the password that somebody gave as their own. Who never set one has none to give. */
-async function checkOwn(asked: Asked, { person }: Visitor, given: string): Promise<string | undefined> {
-  if (person.password === null) return undefined;
-  const checked = await asked.desk.check(person.email, given, asked.request.ip);
-  switch (checked.kind) {
-    case 'right':
-      return undefined;
-    case 'wrong':
-      return 'This is not your present password.';
-    case 'throttled':
-      return tooMany(checked.retryAfter);
-    case 'busy':
-      return BUSY;
   }
 }
 

@@ -16,6 +16,7 @@ import { frontPage } from './front-page.ts';
 import { isOwnForm } from './guard.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
+import { outboxRoutes } from './outbox-routes.ts';
 import { proofRoutes } from './proof-pages.ts';
 import { resetRoutes } from './reset-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
@@ -31,6 +32,7 @@ const ROUTES = [
   billingRoutes,
   consentRoutes,
   forwardRoutes,
+  outboxRoutes,
   organizationRoutes,
 ];
 

@@ -1,4 +1,7 @@
+import { dropClaims } from '../../mail/store/claim-commands.ts';
+import { attachPolicy, inheritPolicy } from '../../mail/store/agent-policy.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { publicId } from '../ids.ts';
 import { memberMailboxes } from '../people/member-commands.ts';
 
 export interface NewToken {
@@ -13,8 +16,11 @@ export interface NewToken {
   owner: boolean;
   createdBy: string;
   expiresAt: number | null;
+  /** Agent policy that it is under; left out: that of who makes it, if any. */
+  policy?: number | undefined;
 }
 
+/** Without a policy of its own a token is under that of the token that makes it. */
 export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO token (token_hash, organization_id, name, shown, actions, project_id, service_id, mailboxes, owner,
@@ -32,6 +38,9 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
     stamp.now,
     token.expiresAt,
   );
+  const credential = publicId('token', id);
+  if (token.policy === undefined) await inheritPolicy(tx, token.organization, token.createdBy, credential);
+  else await attachPolicy(tx, { credential }, token.policy);
   return id;
 }
 
@@ -47,6 +56,8 @@ export const revokeToken = command(
       input.id,
       input.organization,
     );
+    if (changes === 1) await dropClaims(tx, `tok_${input.id}`, stamp);
+    if (changes === 1) await attachPolicy(tx, { credential: publicId('token', input.id) }, null);
     return { kind: changes === 1 ? 'revoked' : 'missing' };
   },
 );

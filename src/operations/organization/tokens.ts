@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { governing } from '../../agents/governing.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
 import { expiryOf } from '../expiry.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
+import { attachable } from '../policies/target.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf, projectOf, serviceOf } from '../scope.ts';
@@ -38,6 +40,7 @@ export const createAgentToken = operation({
   description:
     'Creates a token of this organization and shows it once. It can be limited to some actions, to one project or service, to some mailboxes, and in time; never to more than the calling token may do itself.',
   hints: {},
+  rule: always,
   input: z.strictObject({
     name: Line(1, 80),
     actions: z.array(z.enum(ACTIONS)).min(1).max(ACTIONS.length),
@@ -45,12 +48,14 @@ export const createAgentToken = operation({
     serviceId: Id('service').optional(),
     mailboxIds: z.array(Id('mailbox')).min(1).max(100).optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
+    agentPolicyId: Id('policy').optional(),
   }),
   output: z.object({ token: Token, secret: z.string(), secretNotice: z.string() }),
   async run(call, input) {
     const actions = ACTIONS.filter((one) => input.actions.includes(one));
     withinOwn(call, actions);
     const limits = await limitsOf(call, input);
+    const policy = await policyFor(call, input.agentPolicyId);
     const secret = makeToken(call.settings.tokenPrefix);
     const row = {
       ...limits,
@@ -61,6 +66,7 @@ export const createAgentToken = operation({
       owner: false,
       createdBy: call.caller.actor,
       expiresAt: lifetimeOf(call, input.expiresAt),
+      policy,
     };
     const detail = { actions, prefix: row.shown };
     const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
@@ -68,6 +74,18 @@ export const createAgentToken = operation({
     return { token, secret, secretNotice: SECRET_NOTICE };
   },
 });
+
+/** Undefined: that of the calling token, if any, which it does not leave by making another one. */
+async function policyFor(call: Call, policyId: string | undefined): Promise<number | undefined> {
+  if (policyId === undefined) return undefined;
+  if ((await governing(call)).governed) {
+    refuse('action_not_allowed', 'A token under a policy makes tokens under the same one: leave agentPolicyId out.', {
+      requiredAction: 'person',
+      grantedActions: [...call.caller.actions],
+    });
+  }
+  return attachable(call, policyId);
+}
 
 /** A token cannot give what it does not have. */
 function withinOwn({ caller }: Call, actions: readonly Action[]): void {

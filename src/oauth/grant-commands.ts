@@ -1,7 +1,8 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
-import { findToken } from '../tokens/commands.ts';
+import { publicId } from '../ids.ts';
+import { findToken, settleToken } from '../tokens/commands.ts';
 
 /** How long an access token is good. */
 export const ACCESS_LIFE_MS = 3_600_000;
@@ -16,8 +17,6 @@ export interface NewSecrets {
   access: Uint8Array;
   refresh: Uint8Array;
 }
-
-export const publicToken = (id: number): string => `tok_${id}`;
 
 /** Gives a client its next pair, and forgets of the earlier ones what is too much. */
 export async function addSecrets(tx: Write, token: number, secrets: NewSecrets, { now }: Stamp): Promise<void> {
@@ -45,10 +44,15 @@ export async function endToken(tx: Write, token: number, reason: string, ip: str
     token,
   );
   if (row === undefined) return;
-  await tx.run('UPDATE token SET revoked_at = ? WHERE id = ?', stamp.now, token);
+  await revoke(tx, token, stamp);
   const who = { actor: 'mailstead', actorName: '', way: 'box' as const, ip };
-  const what = { operation: 'disconnect_app', target: publicToken(token), detail: { name: row.name, reason } };
+  const what = { operation: 'disconnect_app', target: publicId('token', token), detail: { name: row.name, reason } };
   await appendAudit(tx, { organization: row.organization_id, ...who, ...what }, 'done', stamp);
+}
+
+async function revoke(tx: Write, token: number, stamp: Stamp): Promise<void> {
+  await tx.run('UPDATE token SET revoked_at = ? WHERE id = ?', stamp.now, token);
+  await settleToken(tx, token, stamp);
 }
 
 type SecretRow = {
@@ -124,7 +128,7 @@ export const endGrant = command(
       input.user,
     );
     if (row === undefined) return { kind: 'missing' };
-    await tx.run('UPDATE token SET revoked_at = ? WHERE id = ?', stamp.now, input.token);
+    await revoke(tx, input.token, stamp);
     await appendAudit(tx, { ...input.entry, organization: row.organization_id }, 'done', stamp);
     return { kind: 'ended' };
   },

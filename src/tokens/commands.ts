@@ -46,6 +46,13 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
 
 export const addToken = command('add-token', insertToken);
 
+/** What ends with a token, on whosever word: what it claimed, and its place under a policy. */
+export async function settleToken(tx: Write, id: number, stamp: Stamp): Promise<void> {
+  const credential = publicId('token', id);
+  await dropClaims(tx, credential, stamp);
+  await attachPolicy(tx, { credential }, null);
+}
+
 /** Ends a token at once; what it had accepted goes on. */
 export const revokeToken = command(
   'revoke-token',
@@ -56,8 +63,7 @@ export const revokeToken = command(
       input.id,
       input.organization,
     );
-    if (changes === 1) await dropClaims(tx, `tok_${input.id}`, stamp);
-    if (changes === 1) await attachPolicy(tx, { credential: publicId('token', input.id) }, null);
+    if (changes === 1) await settleToken(tx, input.id, stamp);
     return { kind: changes === 1 ? 'revoked' : 'missing' };
   },
 );

@@ -175,6 +175,18 @@ describe('tokens', () => {
     expect((await refreshed(base, client, refresh)).status).toBe(200);
   });
 
+  test('a person has a hundred programs let in at most; the oldest makes room', async () => {
+    const { visitor } = await signIn();
+    const { visitor: other } = await signIn();
+    const apart = await connected(base, other);
+    const [first, second] = [await connected(base, visitor), await connected(base, visitor)];
+    for (let i = 0; i < 98; i++) await connected(base, visitor);
+    expect(await statusOf(first.access)).toBe(200);
+    await connected(base, visitor);
+    const all = [first, second, apart].map(({ access }) => statusOf(access));
+    expect(await Promise.all(all)).toEqual([401, 200, 200]);
+  });
+
   test('revoking either token ends both, only for its client, and an unknown one is gone already', async () => {
     for (const which of ['access', 'refresh'] as const) {
       const tokens = await connected(base, (await signIn()).visitor);

@@ -185,6 +185,10 @@ test('one consent opens MCP, REST and JMAP, and all of them close at once', asyn
   expect(outcome(await rpc(base, 'tools/call', { name: 'whoami' }, { authorization }))).toMatchObject({
     principal: { type: 'oauth' },
   });
+  // A session is good for an hour whatever it began with: an access token would outlive itself by it.
+  expect((await rpc(base, 'tools/list', {}, { authorization })).headers['mcp-session-id']).toBeUndefined();
+  const bearer = { authorization: `Bearer ${acme.token}` };
+  expect((await rpc(base, 'tools/list', {}, bearer)).headers['mcp-session-id']).toBeDefined();
   expect((await tool(base, 'list_emails', {}, access)).status).toBe(200);
   const session = await http('GET', `${base}/.well-known/jmap`, { authorization });
   const jmap = session.status === 200 ? session : await http('GET', `${base}/jmap/session`, { authorization });

@@ -290,6 +290,8 @@ test('a person sees the programs, and ends one; another person has no say in it'
   expect(text).toContain('Test client');
   const { principal } = (await tool(base, 'whoami', {}, access)).body as { principal: { tokenId: string } };
   const id = principal.tokenId;
+  // Owners see it among the tokens, too, and could end it there.
+  expect((await acme.owner.get(`${acme.path}/tokens`)).text).toMatch(/a program that usr_\d+ let in/);
   expect((await other.owner.get('/account/apps')).text).toContain('No program is connected');
   const foreign = await other.owner.post('/account/apps', { token: id, form: await other.owner.formToken('/account') });
   expect(foreign.headers['location']).toBe('/account/apps');

@@ -2,7 +2,7 @@ import { command, query, type Stamp, type Write } from '../../mail/store/engine/
 import { appendAudit } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { publicId } from '../ids.ts';
-import { findToken, settleToken } from '../tokens/commands.ts';
+import { endTokens, findToken } from '../tokens/commands.ts';
 
 /** How long an access token is good. */
 export const ACCESS_LIFE_MS = 3_600_000;
@@ -44,15 +44,10 @@ export async function endToken(tx: Write, token: number, reason: string, ip: str
     token,
   );
   if (row === undefined) return;
-  await revoke(tx, token, stamp);
+  await endTokens(tx, token, stamp);
   const who = { actor: 'mailstead', actorName: '', way: 'box' as const, ip };
   const what = { operation: 'disconnect_app', target: publicId('token', token), detail: { name: row.name, reason } };
   await appendAudit(tx, { organization: row.organization_id, ...who, ...what }, 'done', stamp);
-}
-
-async function revoke(tx: Write, token: number, stamp: Stamp): Promise<void> {
-  await tx.run('UPDATE token SET revoked_at = ? WHERE id = ?', stamp.now, token);
-  await settleToken(tx, token, stamp);
 }
 
 type SecretRow = {
@@ -128,7 +123,7 @@ export const endGrant = command(
       input.user,
     );
     if (row === undefined) return { kind: 'missing' };
-    await revoke(tx, input.token, stamp);
+    await endTokens(tx, input.token, stamp);
     await appendAudit(tx, { ...input.entry, organization: row.organization_id }, 'done', stamp);
     return { kind: 'ended' };
   },

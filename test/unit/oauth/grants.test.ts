@@ -245,6 +245,16 @@ describe('a program never may more than its person may now', () => {
     expect((await refreshed(base, client, refresh)).json).toMatchObject({ error: 'invalid_grant' });
   });
 
+  test('a token that is narrowed from it ends with it', async () => {
+    const { access, client } = await connected(base, (await signIn()).visitor, { scope: 'read manage' });
+    const args = { name: 'child', mailbox: `mbx_${box.anna}`, actions: ['mail_read'] };
+    const made = await tool(base, 'create_narrow_token', args, access);
+    const child = String(made.body['secret']);
+    expect(await statusOf(child)).toBe(200);
+    await posted(base, 'revoke', { token: access, client_id: client });
+    expect(await statusOf(child)).toBe(401);
+  });
+
   test('a token that it makes ends with its hour', async () => {
     const { access } = await connected(base, (await signIn()).visitor, { scope: 'read manage' });
     const made = await tool(base, 'create_agent_token', { name: 'child', actions: ['read'] }, access);

@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './accounts/index.ts';
+import { AGENT_DECISIONS, AGENTS } from './agents/index.ts';
 import { ALIASES } from './aliases/index.ts';
 import { CHANGING } from './changing/index.ts';
 import { CONTACTS } from './contacts/index.ts';
@@ -39,6 +40,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...SENDING,
   ...POLICIES,
   ...WRITING,
+  ...AGENTS,
   ...QUEUE,
   ...TRACE,
   ...SERVICES,
@@ -47,7 +49,7 @@ export const CATALOGUE: readonly Operation[] = [
 ];
 
 /** What people do in the portal and the operator by the command line: no tools, and refused to every token. */
-export const FOR_PEOPLE: readonly Operation[] = [...POLICY_DECISIONS, ...QUARANTINE_DECISIONS];
+export const FOR_PEOPLE: readonly Operation[] = [...POLICY_DECISIONS, ...AGENT_DECISIONS, ...QUARANTINE_DECISIONS];
 
 const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));
 

@@ -5,6 +5,7 @@ import { namesOf, rulingOn } from '../../../mail/policy/sender-rules.ts';
 import { type Contact, contactOf, contactsOf } from '../../../mail/store/contact.ts';
 import { senderRules } from '../../../mail/store/sender-rule.ts';
 import { MsgSummary } from '../../reading/shown.ts';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { harmlessLine, isPlainAddress, knownMessages, summaries } from '../../reading/summary.ts';
 import { type Call, operation } from '../operation.ts';
 import { newestMessages } from '../reading/found.ts';
@@ -81,6 +82,7 @@ export const getContact = operation({
     const found = await call.store.read(contactOf, { account: box.id, address });
     if (found === undefined || !isPlainAddress(address)) return notFound('contact');
     const ids = await newestMessages(call, box.id, words(address, ['from_', 'to_', 'cc_']), RECENT);
+    await noteExposure(call, rowsOf(ids));
     return { contact: await shown(call, box, found), messages: await summaries(call.store, box, ids) };
   },
 });
@@ -110,6 +112,7 @@ async function ruleOn({ store }: Call, { id: account }: Mailbox, address: string
 /** As its newest message has it; '' where there is none. */
 async function nameOf(call: Call, box: Mailbox, address: string): Promise<string> {
   const ids = await newestMessages(call, box.id, words(address, ['from_']), 1);
+  await noteExposure(call, rowsOf(ids));
   const [known] = (await knownMessages(call.store, box, ids)) ?? [];
   const [author] = namedAddresses(known?.envelope.from ?? []);
   return author?.email.toLowerCase() === address ? harmlessLine(author.name ?? '', MOST_NAME) : '';

@@ -51,7 +51,7 @@ export const getMessage = operation({
   title: 'Read a message',
   toolset: 'mail',
   core: true,
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:

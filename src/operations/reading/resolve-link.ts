@@ -10,7 +10,7 @@ export const resolveLink = operation({
   name: 'resolve_link',
   title: 'The address behind a link',
   toolset: 'mail',
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:

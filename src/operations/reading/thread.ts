@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { areShortThreads, threadEmails } from '../../../mail/store/thread.ts';
+import { noteExposure } from '../../reading/exposure.ts';
 import { messageText, type MessageText } from '../../reading/message-text.ts';
 import { addressesOf, type Known, knownMessages, sourceOf, subjectOf, summaryOf } from '../../reading/summary.ts';
 import { isWithheld } from '../../reading/withheld.ts';
@@ -10,7 +11,7 @@ import type { Call } from '../operation.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { nextCursor } from '../schemas.ts';
-import type { Mailbox } from '../scope.ts';
+import { type Mailbox, withinThread } from '../scope.ts';
 import { shares } from './shares.ts';
 import { InMailbox, MessageId, namedMailbox, ThreadId } from './which.ts';
 
@@ -34,7 +35,7 @@ export const getThread = operation({
   title: 'Read a conversation',
   toolset: 'mail',
   core: true,
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:
@@ -70,6 +71,7 @@ export const getThread = operation({
     if (known === undefined) {
       return refuse('too_large', 'The messages of this thread are too large together: read them with get_message.');
     }
+    await noteExposure(call, known);
     const messages = await readAll(call, box, known, maxChars);
     const last = page.at(-1);
     return {
@@ -89,8 +91,10 @@ export const getThread = operation({
 /** A thread holds 500 emails at most. */
 const FEW = 2_000;
 
-async function emailsOf({ store }: Call, { id: account }: Mailbox, threadId: string): Promise<number[]> {
+async function emailsOf(call: Call, { id: account }: Mailbox, threadId: string): Promise<number[]> {
+  const { store } = call;
   const thread = jmapRow('thread', account, threadId) ?? 0;
+  withinThread(call, thread, 'thread');
   const input = { account, threads: [thread] };
   const short = await store.read(areShortThreads, { ...input, most: FEW });
   const { threads } = await (short ? store.read(threadEmails, input) : store.scan(threadEmails, input));

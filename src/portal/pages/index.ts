@@ -1,4 +1,5 @@
 import type { Page } from '../page.ts';
+import { agents } from './agents.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
 import { bans } from './bans.ts';
@@ -10,6 +11,8 @@ import { mailboxes } from './mailboxes.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { overview } from './overview.ts';
+import { policies } from './policies.ts';
+import { proposals } from './proposals.ts';
 import { queue } from './queue.ts';
 import { routes } from './routes.ts';
 import { service } from './service.ts';
@@ -42,6 +45,9 @@ export const PAGES: readonly Page[] = [
   suppressions,
   routes,
   tokens,
+  agents,
+  policies,
+  proposals,
   apiKeys,
   webhooks,
   webhook,

@@ -67,6 +67,10 @@ export const mailbox: Page = {
       ['Mail', mailboxStatus(found)],
       ['Stored', [bytes(found.usedBytes), found.quotaBytes !== null && ` of ${bytes(found.quotaBytes)}`]],
       ['Made', moment(found.createdAt)],
+      found.agentPolicyId !== null && [
+        'Agents',
+        html`under a policy: <a href="${visit.base}/agent-policies">what they may do</a>`,
+      ],
     ])}
     ${can(visit, 'trace_message') && storyLink(visit, found.address, 'What happened to its mail')}
     ${can(visit, 'list_quarantine') && html`<p><a href="${visit.base}/mailboxes/${found.id}/withheld">Messages that programs are not shown</a></p>`}

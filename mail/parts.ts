@@ -53,6 +53,7 @@ import { forgetRejects } from './store/reject.ts';
 import { addSenderRule, removeSenderRule, undoSenderRules } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
+import { forgetShown, noteShown } from './store/shown-secret.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
 import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
@@ -116,6 +117,7 @@ export function mailParts(): ThreadParts {
       forgetNotices,
       forgetRejects,
       forgetSenders,
+      forgetShown,
       forgetSenderUse,
       forgetSpent,
       forgetStsPolicies,
@@ -133,6 +135,7 @@ export function mailParts(): ThreadParts {
       learn,
       makeLabel,
       noteExposures,
+      noteShown,
       noteKept,
       placeEmail,
       plantMailbox,

@@ -71,7 +71,7 @@ export async function automaticMail(
     as: { kind: 'account', account },
     spares,
     guard: null,
-    ...(await aboutMessage(store, verdict, { account, index, data, file: null })),
+    ...(await aboutMessage(store, verdict, { ...whose, account, index, data, file: null, recipients, now: clock() })),
     sendAt: null,
     hold,
     data,

@@ -12,6 +12,7 @@ import { forgetAgentSends } from '../store/agent-send.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetExposures } from '../store/exposure.ts';
 import { forgetSpent } from '../store/budget.ts';
+import { forgetShown } from '../store/shown-secret.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
 import { expireApprovals, forgetApprovals } from '../store/approval-chores.ts';
@@ -71,6 +72,7 @@ export class Housekeeping implements AsyncDisposable {
       forgetRejects,
       forgetSenders,
       forgetSenderUse,
+      forgetShown,
       forgetSpent,
       forgetGreylist,
       forgetStsPolicies,

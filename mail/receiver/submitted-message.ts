@@ -63,14 +63,14 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
 
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageFacts): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
-    const { store, hold, policy = allowAll } = this.intake.options;
+    const { store, hold, clock, policy = allowAll } = this.intake.options;
     const { account, credential: login } = this.#login;
     const { authors } = this.#header;
     const { budgets = [], ...whose } = await this.intake.options.senderOf(account);
     const to = recipients.map((one) => formatAddress(one.address));
     const from = sender === undefined ? '' : formatAddress(sender);
     const asked = { ...whose, account, credential: null, login, sender: from, recipients: to, size: index.size };
-    const told = await aboutMessage(store, await policy(asked), { account, index, ...blob });
+    const told = await aboutMessage(store, await policy(asked), { ...asked, now: clock(), index, ...blob });
     const mail: Submission = {
       trace: id,
       account,

@@ -32,6 +32,7 @@ const files = [
   '0027-approval.sql',
   '0026-exposure.sql',
   '0034-withheld.sql',
+  '0028-egress.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

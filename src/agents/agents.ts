@@ -1,17 +1,28 @@
-import type { AgentSending } from '../../mail/delivery/agent/types.ts';
+import type { AgentSending, EgressWatch } from '../../mail/delivery/agent/types.ts';
 import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/delivery/agent/policy.ts';
 import { ALLOW, type Policy, type Verdict } from '../../mail/delivery/policy.ts';
 import type { Meter } from '../../mail/log.ts';
 import type { Reader } from '../../mail/store/exposure.ts';
+import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId, rowId } from '../ids.ts';
 import { ExposureLog } from './exposure-log.ts';
+import { SHOWN_PURPOSE } from '../sending/shown-secrets.ts';
 import { agentLogin, agentToken, houseOf } from './queries.ts';
 
 /** Who logged in with a password: its row, and whose it is. */
 export interface PasswordLogin {
   readonly account: number;
   readonly credential: number;
+}
+
+interface Needs {
+  store: MailStore;
+  clock: () => number;
+  meter: Meter;
+  secrets: SecretBox;
+  /** What tokens begin with. */
+  prefix: string;
 }
 
 /**
@@ -21,9 +32,11 @@ export interface PasswordLogin {
 export class Agents {
   readonly #store: MailStore;
   readonly #log: ExposureLog;
+  readonly #watch: EgressWatch;
 
-  constructor({ store, clock, meter }: { store: MailStore; clock: () => number; meter: Meter }) {
+  constructor({ store, clock, meter, secrets, prefix }: Needs) {
     this.#store = store;
+    this.#watch = { prefix, key: Uint8Array.from(secrets.subkey(SHOWN_PURPOSE)) };
     this.#log = new ExposureLog(store, clock, meter);
   }
 
@@ -79,7 +92,7 @@ export class Agents {
   }
 
   async #agent(tenant: number, who: Omit<AgentSending, keyof typeof NOTHING_KNOWN | 'house'>): Promise<Verdict> {
-    return { kind: 'agent', agent: { ...NOTHING_KNOWN, ...who, house: await this.#house(tenant) } };
+    return { kind: 'agent', agent: { ...NOTHING_KNOWN, ...who, watch: this.#watch, house: await this.#house(tenant) } };
   }
 
   async #tokenReader(id: number): Promise<Reader | undefined> {

@@ -66,6 +66,7 @@ const MANY = [
   `DELETE FROM exposure WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM exposure e
      JOIN exposed x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
   'DELETE FROM exposed WHERE reader IN (SELECT reader FROM exposed WHERE tenant = ? LIMIT ?)',
+  'DELETE FROM shown_secret WHERE (tenant, digest) IN (SELECT tenant, digest FROM shown_secret WHERE tenant = ? LIMIT ?)',
   'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE tenant = ? LIMIT ?)',
   `DELETE FROM template_version WHERE (template_id, version) IN (SELECT v.template_id, v.version
      FROM template_version v JOIN template t ON t.id = v.template_id WHERE t.organization_id = ? LIMIT ?)`,

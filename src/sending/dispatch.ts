@@ -170,8 +170,10 @@ async function toldOf(world: World, sender: Sender, mail: Outbound, recipients: 
   const { organization: tenant, account, credential } = sender;
   const { index, data } = mail.composed;
   const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };
-  const verdict = await world.policy({ ...asked, recipients: recipients.map(formatAddress) });
-  return aboutMessage(world.store, agentVerdict(verdict, sender, mail), { account, index, data, file: null });
+  const to = recipients.map(formatAddress);
+  const verdict = await world.policy({ ...asked, recipients: to });
+  const message = { tenant, account, index, data, file: null, recipients: to, now: world.clock() };
+  return aboutMessage(world.store, agentVerdict(verdict, sender, mail), message);
 }
 
 /** The mailbox that stands at the address of a program. */

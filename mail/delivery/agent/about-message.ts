@@ -8,7 +8,13 @@ import { messageIds } from '../../message/msg-id.ts';
 import { unpackParts } from '../../message/parts.ts';
 import { answeredEmail } from '../../store/answerable.ts';
 import type { MailStore } from '../../store/store.ts';
+import { shownSecrets } from '../../store/shown-secret.ts';
 import type { Verdict } from '../policy.ts';
+import { SecretFormats } from './secrets/formats.ts';
+import type { Sought } from './secrets/scan.ts';
+import { secretsIn } from './secrets/secrets-in.ts';
+import { ShownForms } from './secrets/shown-form.ts';
+import type { EgressWatch } from './types.ts';
 
 const PIECE = 256 * 1024;
 
@@ -19,6 +25,11 @@ export interface Leaving {
   index: MessageFacts | MessageIndex;
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
+  tenant: number;
+  /** Addresses of all who get it. */
+  recipients: readonly string[];
+  /** ms UTC. */
+  now: number;
 }
 
 /** What the gate is told of a message, in place of what the door knew. */
@@ -29,7 +40,10 @@ export interface Told {
   sha256?: string;
 }
 
-/** Adds to what the policy says of an agent what only its message says: what it answers, and whether it hands on another. */
+/**
+ * Adds to what the policy says of an agent what only its message says: what it answers, whether it hands on another, and
+ * which secrets are in it.
+ */
 export async function aboutMessage(store: MailStore, verdict: Verdict, message: Leaving): Promise<Told> {
   if (verdict.kind !== 'agent') return { verdict, index: message.index };
   const read = reader(store, message);
@@ -38,7 +52,17 @@ export async function aboutMessage(store: MailStore, verdict: Verdict, message: 
   const answers = verdict.agent.answers ?? (await answered(store, message.account, header.toString('latin1')));
   const handsOn = unpackParts(index.parts).some(({ type, subtype }) => type === 'message' && HANDED_ON.has(subtype));
   const forwards = handsOn || verdict.agent.forwards;
-  return { verdict: { kind: 'agent', agent: { ...verdict.agent, answers, forwards } }, index, sha256 };
+  const { watch, ...agent } = verdict.agent;
+  const secrets =
+    watch === undefined
+      ? agent.secrets
+      : await secretsIn({ index, read, recipients: message.recipients }, await soughtOf(store, watch, message));
+  return { verdict: { kind: 'agent', agent: { ...agent, answers, forwards, secrets } }, index, sha256 };
+}
+
+async function soughtOf(store: MailStore, { prefix, key }: EgressWatch, { tenant, now }: Leaving): Promise<Sought> {
+  const shown = await store.read(shownSecrets, { tenant, now });
+  return { formats: new SecretFormats(prefix), shown: new ShownForms(key).search(shown) };
 }
 
 const HANDED_ON = new Set(['rfc822', 'global']);

@@ -60,6 +60,14 @@ export interface NarrowLimits {
   readonly from: readonly string[];
 }
 
+/** What has to be known to find secrets of this box in mail. */
+export interface EgressWatch {
+  /** What its tokens begin with. */
+  readonly prefix: string;
+  /** Under which it remembers what it has shown. */
+  readonly key: Uint8Array;
+}
+
 /** An agent that sends, as a door knows it. The commit decides about its mail with what it finds then. */
 export interface AgentSending {
   /** Public id of a token, or of the mailbox whose password an agent has: what it read and sent is counted by it. */
@@ -83,6 +91,8 @@ export interface AgentSending {
   readonly forwards: boolean;
   /** Kinds of secrets that were found in the octets: `token`, `password`, `code`, `canary`... */
   readonly secrets: readonly string[];
+  /** What its mail is still to be looked through for; left out: it was. */
+  readonly watch?: EgressWatch;
   /** A person could let go what is held. */
   readonly attended: boolean;
   readonly limits: NarrowLimits | null;

@@ -178,7 +178,13 @@ async function submission(
     as: { kind: 'account', account },
     spares: false,
     guard: null,
-    ...(await aboutMessage(desk.store, await desk.policy(asker), { ...more, account, index })),
+    ...(await aboutMessage(desk.store, await desk.policy(asker), {
+      ...more,
+      ...asker,
+      account,
+      index,
+      now: desk.clock(),
+    })),
     sendAt: asked.sendAt,
     hold: desk.hold,
   };

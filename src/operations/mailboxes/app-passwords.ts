@@ -11,6 +11,7 @@ import { PERSON } from '../../../mail/store/hand.ts';
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { expiryOf } from '../expiry.ts';
+import { noteShownSecret } from '../../sending/shown-secrets.ts';
 import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
@@ -59,6 +60,7 @@ export const createAppPassword = operation({
       });
     }
     const password = generatePassword();
+    await noteShownSecret(call, { kind: 'password', text: password });
     const marks = [...(readOnly ? [READ_ONLY] : []), ...(person ? [PERSON] : [])];
     const row = { name, scopes: [...scopes, ...marks], expiresAt: expiryOf(call, expiresAt) };
     const id = await add(call, account, password, row);

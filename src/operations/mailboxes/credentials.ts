@@ -5,6 +5,7 @@ import { ownCredential } from '../../accounts/credential.ts';
 import { connectionProfile } from '../../accounts/profile.ts';
 import { publicId } from '../../ids.ts';
 import { servicesOf } from '../../services/attachment-commands.ts';
+import { noteShownSecret } from '../../sending/shown-secrets.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -46,6 +47,8 @@ export const revealEmailCredentials = operation({
     const mailboxId = publicId('mailbox', mailbox.id);
     const profile = await connectionProfile(call, mailbox);
     if (profile === undefined) return notFound('mailbox');
+    await noteShownSecret(call, { kind: 'password', text: profile.imap.password });
+    await noteShownSecret(call, { kind: 'password', text: profile.jmap.token });
     // The row is on disk before the secret leaves: a crash in between shows too much in the log, never too little.
     const audit = await call.note(mailboxId, { address: mailbox.address, ...(reason !== undefined && { reason }) });
     return { mailboxId, ...profile, auditId: publicId('audit', audit) };
@@ -79,6 +82,7 @@ export const rotateEmailCredentials = operation({
     const { id } = await mailboxOf(call, which);
     const mailboxId = publicId('mailbox', id);
     const password = given ?? generatePassword();
+    await noteShownSecret(call, { kind: 'password', text: password });
     await replace(call, { account: id, password, revealed: reveal && given === undefined });
     const services = await call.store.read(servicesOf, { account: id });
     await rewriteEnvFiles(call, services);

@@ -45,7 +45,7 @@ export const createWebhook = operation({
   async run(call, { url: given, events: types = EVENT_TYPES, projectId }) {
     const project = await limitOf(call, projectId);
     const url = await goodUrl(call, given);
-    const { signingSecret, secret } = newSecret(call, null);
+    const { signingSecret, secret } = await newSecret(call, null);
     const row = { organization: call.tenant, project, events: eventsOf(types), url, secret };
     const done = await call.change(addWebhook, row, new URL(url).host, { events: types });
     if (done.kind === 'full') {
@@ -119,7 +119,7 @@ export const updateWebhook = operation({
   async run(call, { webhookId, url: given, events, rotateSecret }) {
     const { id } = await webhookOf(call, { webhookId });
     const url = given === undefined ? undefined : await goodUrl(call, given);
-    const made = rotateSecret ? newSecret(call, null) : undefined;
+    const made = rotateSecret ? await newSecret(call, null) : undefined;
     const change = {
       organization: call.tenant,
       listener: id,

@@ -35,7 +35,7 @@ export const setInboundWebhook = operation({
     const mailbox = await mailboxOf(call, which);
     const url = await goodUrl(call, given);
     const mailboxId = publicId('mailbox', mailbox.id);
-    const { signingSecret, secret } = newSecret(call, mailbox.id);
+    const { signingSecret, secret } = await newSecret(call, mailbox.id);
     const row = { account: mailbox.id, organization: call.tenant, url, secret };
     const done = await call.change(setWebhook, row, mailboxId, { host: new URL(url).host });
     if (done.kind === 'missing') return notFound('mailbox');

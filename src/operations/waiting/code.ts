@@ -5,7 +5,7 @@ import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { numberBefore, numberOf } from '../../waiting/arrival-queries.ts';
 import { type Place, placeAfter } from '../../waiting/cursor.ts';
-import { noteShownSecret } from '../../waiting/note-shown.ts';
+import { noteShownSecret } from '../../sending/shown-secrets.ts';
 import { type SignUp, signUpIn } from '../../waiting/signed-up.ts';
 import { type Call, operation } from '../operation.ts';
 import { ShownLink } from '../reading/shown-message.ts';
@@ -74,7 +74,7 @@ export const waitForCode = operation({
     const { over } = await waitFor(call, box.id, timeoutSeconds, look);
     const last = [...given.values()].at(-1);
     const kept = last === undefined ? [...withheld.values()].at(-1) : undefined;
-    if (last !== undefined) await noteShown(call, box, last);
+    if (last !== undefined) await noteShown(call, last);
     const shown = (last ?? kept)?.known.row.id;
     const [message = null] = shown === undefined ? [] : await summaries(call.store, box, [shown]);
     const told = [...given.keys(), ...(shown === undefined ? [] : [shown])].map(numberOf);
@@ -113,7 +113,7 @@ function isLocal({ settings }: Call): boolean {
 }
 
 /** What an agent was given here does not leave in its mail. */
-async function noteShown(call: Call, { id: account }: Mailbox, { code, url }: Given): Promise<void> {
-  if (code !== null) await noteShownSecret(call, { kind: 'code', text: code, account });
-  if (url !== null) await noteShownSecret(call, { kind: 'link', text: url, account });
+async function noteShown(call: Call, { code, url }: Given): Promise<void> {
+  if (code !== null) await noteShownSecret(call, { kind: 'code', text: code });
+  if (url !== null) await noteShownSecret(call, { kind: 'link', text: url });
 }

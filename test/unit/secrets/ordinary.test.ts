@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { corpus } from '../../support/corpus.ts';
+import { spamCorpus } from '../../support/corpus/spam-corpus.ts';
+import { secretsOf } from '../../support/secret-mail.ts';
+
+test('ordinary mail holds no secrets', { timeout: 60_000 }, async () => {
+  const mails = [...corpus().map(({ bytes }) => bytes), ...spamCorpus(3, 700).map(({ octets }) => octets)];
+  expect(mails.length).toBeGreaterThan(700);
+  const blocked: string[] = [];
+  for (const octets of mails) {
+    const found = await secretsOf(octets);
+    if (found.length > 0) blocked.push(`${found.join(' ')}\n${octets.toString('latin1').slice(0, 2000)}`);
+  }
+  expect(blocked).toEqual([]);
+});
+
+const FROM = 'From: me@box.test\r\nTo: you@else.test\r\n';
+
+test.each([
+  ['digests', 'a'.repeat(32), 'b'.repeat(40), '0'.repeat(64), 'c'.repeat(96)],
+  ['a word like the prefix', 'At 9 MST Anna deals with a face cafe decade: mst_ tokens are secret, whsec_ too'],
+  ['the digits of a code in a longer number', '+49 30 4815162342 and 1481516 and 4815-16230'],
+  ['a link to the same site', 'https://shop.example/verify and https://shop.example/?from=mail'],
+  ['what stays of a masked token', 'mst_012345 and mst_ek_0123'],
+])('%s are no secrets', async (_, ...texts) => {
+  expect(await secretsOf(Buffer.from(`${FROM}\r\n${texts.join(' ')}\r\n`))).toEqual([]);
+});
+
+test('an id of a message that is answered is taken for no token', async () => {
+  const id = `<${'ab'.repeat(24)}@else.test>`;
+  expect(await secretsOf(Buffer.from(`${FROM}In-Reply-To: ${id}\r\nReferences: ${id}\r\n\r\nText\r\n`))).toEqual([]);
+  expect(await secretsOf(Buffer.from(`${FROM}X-Id: ${id}\r\n\r\nText\r\n`))).toEqual(['token']);
+});
+
+test('large mail is gone through with time for others', { timeout: 60_000 }, async () => {
+  const body = 'Some words, 1234 of them: a%20b =20 &amp; \\u0041 QUJDREVGRw==\r\n'.repeat(50_000);
+  const octets = Buffer.from(`${FROM}\r\n${body}mst_${'0'.repeat(48)}\r\n`);
+  let turns = 0;
+  let over = false;
+  const count = (): void => {
+    turns++;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  expect(await secretsOf(octets)).toEqual(['token']);
+  over = true;
+  expect(turns).toBeGreaterThan(20);
+});

@@ -67,7 +67,7 @@ async function shown(call: Call, row: Proposal): Promise<z.output<typeof Item>> 
     state: row.state,
     tokenId: publicId('token', row.token),
     tokenName: row.tokenName,
-    arguments: shownArguments(given),
+    arguments: await shownArguments(call, given),
     changes: given === undefined ? [] : await changesOf(call, row.operation, given),
     createdAt: isoOf(row.createdAt),
     expiresAt: isoOf(row.expiresAt),

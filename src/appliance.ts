@@ -22,6 +22,7 @@ import { openRelay } from './start/relay.ts';
 import { openVacation } from './start/vacation.ts';
 import type { Surroundings } from './start/surroundings.ts';
 import { worldOf } from './start/world.ts';
+import { forgetNarrowTokens } from './tokens/narrow-commands.ts';
 import { version } from './version.ts';
 import { Courier } from './webhooks/courier.ts';
 
@@ -41,7 +42,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log, [forgetOAuth, forgetProposals, forgetUploads, releaseResumed]));
+  const chores = [forgetNarrowTokens, forgetOAuth, forgetProposals, forgetUploads, releaseResumed];
+  stack.use(new Housekeeping(store, around.clock, log, chores));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));

@@ -1,4 +1,5 @@
 import type { Command } from '../../mail/store/engine/types.ts';
+import { setTokenMode, stopAgents } from './mode-commands.ts';
 import { noteCatalogue, tellAuditHead, tellCatalogue } from './pin-commands.ts';
 import { addProposal, decideProposal, forgetProposals, settleProposal } from './proposal-commands.ts';
 
@@ -8,7 +9,9 @@ export const AGENTS: readonly Command<never, unknown>[] = [
   decideProposal,
   forgetProposals,
   noteCatalogue,
+  setTokenMode,
   settleProposal,
+  stopAgents,
   tellAuditHead,
   tellCatalogue,
 ];

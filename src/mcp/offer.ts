@@ -74,7 +74,9 @@ export function catalogueOffer(world: World): Offer {
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
       const { perform } = await operations();
       const audience = operation.streams === true ? attend() : undefined;
-      const outcome = await perform(world, operation, trim.readOnly ? reading(caller) : caller, args, { audience });
+      const outcome = await perform(world, operation, trim.readOnly ? reading(caller, operation) : caller, args, {
+        audience,
+      });
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;
       return {
@@ -88,9 +90,9 @@ export function catalogueOffer(world: World): Offer {
 }
 
 /** Of a connection that only reads: what a reading operation may change on request is not for it either. */
-function reading(caller: Caller): Caller {
-  const actions = (['read', 'mail_read', 'logs'] as const).filter((action) => caller.actions.has(action));
-  return { ...caller, actions: new Set(actions) };
+function reading(caller: Caller, { action }: Operation): Caller {
+  const some = new Set<string>(['read', 'mail_read', 'logs', action]);
+  return { ...caller, actions: new Set([...caller.actions].filter((one) => some.has(one))) };
 }
 
 function readOnlyRefusal(name: string): Refusal {

@@ -3,6 +3,7 @@ import { command, query } from '../../../mail/store/engine/types.ts';
 import type { Caller } from '../../../src/operations/caller.ts';
 import { operatorCaller } from '../../../src/operations/caller.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../../../src/operations/catalogue.ts';
+import { POLICY_DECISIONS } from '../../../src/operations/policies/index.ts';
 import { rowId } from '../../../src/ids.ts';
 import {
   decideProposal,
@@ -344,7 +345,7 @@ describe('what a person decides', () => {
       user: { id: 2, role: 'member' },
       mailboxes: [rowId('mailbox', tenants.a.main.mailboxId) ?? 0],
     };
-    for (const { name } of FOR_PEOPLE) {
+    for (const { name } of POLICY_DECISIONS) {
       expect(await tenants.try(name, peopleSample(name), member), name).toMatchObject({
         refusal: { error: 'out_of_scope' },
       });

@@ -15,16 +15,15 @@ const HIDDEN = new Set(['password']);
 const LONGEST = 500;
 
 /** The arguments of a proposal, each as text of at most some hundred characters; what is named by its id, by name too. */
-export async function shownArguments(call: Call, given: unknown): Promise<Record<string, string>> {
+export function shownArguments(given: unknown, names: ReadonlyMap<string, string>): Record<string, string> {
   if (typeof given !== 'object' || given === null) return {};
-  const names = await namesIn(call);
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, HIDDEN.has(name) ? '(hidden)' : text(named(value, names))]),
   );
 }
 
 /** What the ids in proposals stand for. */
-async function namesIn({ store, tenant }: Call): Promise<ReadonlyMap<string, string>> {
+export async function namesIn({ store, tenant }: Call): Promise<ReadonlyMap<string, string>> {
   const [accounts, tokens, policies] = await Promise.all([
     store.read(accountsOf, { tenant }),
     store.read(listTokens, { organization: tenant }),

@@ -10,15 +10,19 @@ import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
+import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { forgetAgentSends } from './store/agent-send.ts';
+import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
 import { forgetExposures, noteExposures } from './store/exposure.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
+import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
 import { changeEmails, destroyEmails } from './store/email-change-commands.ts';
@@ -47,7 +51,7 @@ import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { forgetRejects } from './store/reject.ts';
-import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
+import { addSenderRule, removeSenderRule, undoSenderRules } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -56,6 +60,7 @@ import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 import { sweepWords } from './store/word-sweep.ts';
+import { undoAgentChanges } from './store/undo-commands.ts';
 import { learn } from './store/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -81,6 +86,7 @@ export function mailParts(): ThreadParts {
       changeEmails,
       changeIdentity,
       changeMailbox,
+      claimConversation,
       copyEmail,
       copyEntries,
       createMailbox,
@@ -91,9 +97,13 @@ export function mailParts(): ThreadParts {
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
+      endClaim,
       expunge,
       finishAttempts,
       forgetAgentSends,
+      forgetAgentChanges,
+      expireApprovals,
+      forgetApprovals,
       forgetBans,
       forgetDeparted,
       forgetExposures,
@@ -112,6 +122,7 @@ export function mailParts(): ThreadParts {
       forgetTombstones,
       forgetUploads,
       forgetVacationAnswers,
+      freeClaims,
       indexJournal,
       keepStsPolicy,
       keepThreadCounts,
@@ -120,6 +131,7 @@ export function mailParts(): ThreadParts {
       learn,
       makeLabel,
       noteExposures,
+      markSeenByAgent,
       noteKept,
       placeEmail,
       plantMailbox,
@@ -159,6 +171,8 @@ export function mailParts(): ThreadParts {
       tellOfEmail,
       trimNotices,
       trimSenders,
+      undoAgentChanges,
+      undoSenderRules,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,

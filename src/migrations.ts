@@ -9,6 +9,8 @@ const files = [
   '0005-events.sql',
   '0006-agents.sql',
   '0008-proposals.sql',
+  '0007-oauth.sql',
+  '0010-writing.sql',
 ];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */

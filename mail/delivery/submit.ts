@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { type Address, formatAddress, parseAddress, textKey } from '../message/address.ts';
+import { wholeIndex } from '../message/index-types.ts';
 import { anyOver } from '../store/alias-use.ts';
 import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
 import { type Budget, meet, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
+import { heldFor } from '../store/paused-sender.ts';
 import { ownerOf } from '../store/queue-lane.ts';
 import { reach } from '../store/reached.ts';
 import { suppressed } from '../store/suppression.ts';
+import { awaitApproval, isCrowded } from '../store/approval.ts';
 import { noteDecided } from './agent/decided.ts';
 import { judgeAgent } from './agent/gate.ts';
 import type { AgentStop, Reason } from './agent/types.ts';
@@ -67,6 +71,19 @@ export const trySubmit = query('try-submit', (rx, { mail, now }: { mail: Submiss
   judge(rx, mail, now),
 );
 
+/** Why a person would have to let a message go that {@link trySubmit} has nothing against; none: it would go. */
+export const tryHolding = query(
+  'try-holding',
+  async (rx, { mail, now }: { mail: Submission; now: number }): Promise<readonly Reason[]> => {
+    const { verdict } = mail;
+    const held = verdict.kind === 'hold' ? [{ code: 'policy', text: verdict.because }] : [];
+    const watched = watchedOf(mail, mail.budgets);
+    const paused = watched && (await heldFor(rx, watched.sender));
+    const waits = paused === undefined ? [] : [{ code: 'paused', text: paused }];
+    return [...held, ...waits, ...(await agentReasons(rx, mail, now))];
+  },
+);
+
 /** Every question that is asked of a message that leaves, in the one order. Commands of the doors may ask it too. */
 export async function judge(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
   const keys = keysOf(mail);
@@ -105,7 +122,9 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
     return { kind: 'taken', ...(await send(tx, mail, stamp)) };
   }
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
-  return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause, reasons };
+  const id = await schedule(tx, mail, wait, stamp);
+  if (reasons.length > 0) await askPerson(tx, submission, { id, reasons }, stamp);
+  return { kind: 'waits', submission: id, heldBecause, reasons };
 }
 
 /** Programs and automatic answers write to whom a stranger names: that they did so says nothing. */
@@ -117,7 +136,39 @@ async function noteReached(tx: Write, mail: Submission, keys: readonly string[],
 async function stoppedAgent(rx: Read, mail: Submission, now: number): Promise<AgentStop | undefined> {
   if (mail.verdict.kind !== 'agent') return undefined;
   const judged = await judgeAgent(rx, mail, mail.verdict.agent, now);
-  return judged.kind === 'agent-stop' ? judged : undefined;
+  if (judged.kind === 'agent-stop') return judged;
+  return judged.kind === 'hold' && (await isCrowded(rx, mail)) ? CROWDED : undefined;
+}
+
+const CROWDED: AgentStop = {
+  kind: 'agent-stop',
+  error: 'budget_exceeded',
+  reasons: [
+    {
+      code: 'too_many_pending',
+      text: 'So many messages of this mailbox await approval that no further one can: wait for a person, or withdraw some',
+    },
+  ],
+};
+
+/** Has a person decide about mail of an agent: bound to the octets that leave, and to everybody who gets them. */
+async function askPerson(
+  tx: Write,
+  mail: Submission,
+  { id, reasons }: { id: number; reasons: readonly Reason[] },
+  stamp: Stamp,
+): Promise<void> {
+  if (mail.verdict.kind !== 'agent') return;
+  const { credential } = mail.verdict.agent;
+  const { trace, tenant, account, sender, sendAt } = mail;
+  const sha256 = mail.sha256 ?? (mail.data && digestOf(mail.data));
+  if (sha256 === null) throw new Error('what an approval is bound to was not read: the door has to hand sha256 over');
+  const asked = { submission: id, tenant, account, trace, credential, sender, sendAt, reasons, sha256 };
+  await awaitApproval(tx, { ...asked, recipients: namedRecipients(mail), index: wholeIndex(mail.index) }, stamp);
+}
+
+function digestOf(octets: Uint8Array): string {
+  return createHash('sha256').update(octets).digest('hex');
 }
 
 /** Why a person has to let mail of an agent go; none: nobody has to. */

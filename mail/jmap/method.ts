@@ -2,6 +2,7 @@ import type { Asked, Policy } from '../delivery/policy.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
+import type { Hand } from '../store/hand.ts';
 import type { SecretBox } from '../store/secrets.ts';
 import type { MailStore } from '../store/store.ts';
 import type { JmapLimits } from './limits.ts';
@@ -14,6 +15,8 @@ export interface Access {
   readonly readOnly: boolean;
   /** It may send. */
   readonly mayTransmit: boolean;
+  /** Of a password; left out: a token, which decides about nothing that waits for a person. */
+  readonly hand?: Hand;
   /** With what it was opened, for who judges what is sent: the public id of a token, or the row of a password. */
   readonly by?: { readonly token: string } | { readonly password: number };
 }
@@ -35,6 +38,8 @@ export interface JmapSession {
   shown?(account: number, emails: readonly number[]): Promise<void>;
   /** Whether an agent asks, whose mail is judged by what it read; left out: a person. */
   isAgents?(): Promise<boolean>;
+  /** The agent that it is of: what it changes is written down. Left out: a person's. */
+  readonly agent?: string;
 }
 
 /** Tells devices that are not connected. */

@@ -8,11 +8,13 @@ import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetAgentSends } from '../store/agent-send.ts';
+import { forgetAgentChanges } from '../store/agent-change.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetExposures } from '../store/exposure.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
+import { expireApprovals, forgetApprovals } from '../store/approval-chores.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
 import { noteKept } from '../store/lesson.ts';
@@ -61,6 +63,9 @@ export class Housekeeping implements AsyncDisposable {
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
       forgetAgentSends,
+      forgetAgentChanges,
+      expireApprovals,
+      forgetApprovals,
       forgetBans,
       forgetExposures,
       forgetRejects,

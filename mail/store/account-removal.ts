@@ -111,6 +111,10 @@ const REST = [
   `DELETE FROM vacation_answered WHERE (account_id, key) IN
      (SELECT account_id, key FROM vacation_answered WHERE account_id = ? LIMIT ?)`,
   'DELETE FROM vacation WHERE account_id IN (SELECT account_id FROM vacation WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM claim WHERE (account_id, thread_id) IN (SELECT account_id, thread_id FROM claim WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM agent_change WHERE (account_id, seq) IN (SELECT account_id, seq FROM agent_change WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM approval WHERE id IN (SELECT id FROM approval WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM approval_mailbox WHERE account_id IN (SELECT account_id FROM approval_mailbox WHERE account_id = ? LIMIT ?)',
   'DELETE FROM rejects_mailbox WHERE account_id IN (SELECT account_id FROM rejects_mailbox WHERE account_id = ? LIMIT ?)',
   `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
      FROM tombstone WHERE account_id = ? LIMIT ?)`,

@@ -8,8 +8,6 @@ import type { SecretBox } from '../../mail/store/secrets.ts';
 export const SCOPES = ['imap', 'smtp', 'jmap'] as const;
 /** Beside scopes: nothing may be changed. */
 export const READ_ONLY = 'read-only';
-/** Beside scopes: a person uses it, and no policy for agents holds its mail. */
-export const PERSON = 'person';
 /** The purpose under which revealable passwords are sealed; the row is (credential, ref). */
 export const PASSWORD_PURPOSE = 'mailbox password';
 

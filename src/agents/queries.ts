@@ -3,7 +3,7 @@ import { OPERATOR } from '../../mail/store/account.ts';
 import { agentUse } from '../../mail/store/agent-send.ts';
 import { query, type Row } from '../../mail/store/engine/types.ts';
 import { exposedSince } from '../../mail/store/exposure.ts';
-import { PERSON } from '../accounts/credential.ts';
+import { PERSON } from '../../mail/store/hand.ts';
 import { publicId } from '../ids.ts';
 
 /** A token as the gate needs to know it. */

@@ -58,8 +58,9 @@ async function byPassword(
 function loggedIn(world: World, login: Login): JmapAuthenticated {
   const address = `${login.address.local}@${login.address.domain}`;
   const readOnly = login.readOnly === true;
-  const by = { password: login.credential };
-  const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
+  const { account, credential } = login;
+  const by = { password: credential };
+  const access = { account, address, readOnly, mayTransmit: !readOnly, by, hand: { credential } };
   const accounts = new Map([[accountId(login.account), access]]);
   const shown = (_account: number, emails: readonly number[]) => world.agents.shownToLogin(login, emails);
   const isAgents = () => world.agents.isAgentsLogin(login);
@@ -103,7 +104,10 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   const token = caller.token?.id ?? 0;
   const shown = (account: number, emails: readonly number[]) => world.agents.shownToToken(token, account, emails);
   const isAgents = () => Promise.resolve(true);
-  return { kind: 'in', session: { username, accounts, credential: caller.actor, shown, isAgents } };
+  return {
+    kind: 'in',
+    session: { username, accounts, credential: caller.actor, agent: caller.actor, shown, isAgents },
+  };
 }
 
 function accessOf({ id, address }: AccountInfo, { actions, actor, token }: Caller): Access {

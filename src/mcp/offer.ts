@@ -1,7 +1,7 @@
 import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
-import type { Block, Operation } from '../operations/operation.ts';
+import type { Audience, Block, Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import type { Trim } from './trim.ts';
@@ -28,7 +28,12 @@ export interface Offer {
   tools(caller: Caller, trim: Trim): Promise<readonly object[]>;
   /** Whether a caller without credentials may call it. */
   isAnonymous(name: string): Promise<boolean>;
-  call(caller: Caller, name: string, args: unknown, trim: Trim): Promise<Called>;
+  /** Whether the caller has not the action that a tool needs. */
+  lacks?(caller: Caller, name: string): Promise<boolean>;
+  /** `attend` is asked for who waits, where the tool may take long. */
+  call(caller: Caller, name: string, args: unknown, trim: Trim, attend: () => Audience): Promise<Called>;
+  /** Whether a tool may take long, and tells of its progress. */
+  streams?(name: string): Promise<boolean>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
   extend?(server: Server): void;
   /** Tools that need the library; `call` is not asked for them. */
@@ -52,12 +57,18 @@ export function catalogueOffer(world: World): Offer {
       return listed(catalogue, caller, trim).map(toolOf);
     },
     isAnonymous: async (name) => (await find(name))?.action === 'anonymous',
-    async call(caller, name, args, trim) {
+    async lacks({ actions }, name) {
+      const needed = (await find(name))?.action ?? 'identity';
+      return needed !== 'identity' && needed !== 'anonymous' && !actions.has(needed);
+    },
+    streams: async (name) => (await find(name))?.streams === true,
+    async call(caller, name, args, trim, attend) {
       const operation = await find(name);
       if (operation === undefined) return { kind: 'unknown' };
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
       const { perform } = await operations();
-      const outcome = await perform(world, operation, trim.readOnly ? reading(caller) : caller, args);
+      const audience = operation.streams === true ? attend() : undefined;
+      const outcome = await perform(world, operation, trim.readOnly ? reading(caller) : caller, args, { audience });
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;
       return {

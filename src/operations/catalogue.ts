@@ -16,7 +16,10 @@ import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
+import { TOGETHER } from './together/index.ts';
 import { TRACE } from './trace/index.ts';
+import { WAITING } from './waiting/index.ts';
+import { WRITING } from './writing/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
 export const CATALOGUE: readonly Operation[] = [
@@ -29,10 +32,13 @@ export const CATALOGUE: readonly Operation[] = [
   ...CHANGING,
   ...LABELS,
   ...CONTACTS,
+  ...TOGETHER,
+  ...WAITING,
   ...SENDER_RULES,
   ...SENDING,
   ...POLICIES,
   ...AGENTS,
+  ...WRITING,
   ...QUEUE,
   ...TRACE,
   ...SERVICES,

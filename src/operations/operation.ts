@@ -59,9 +59,19 @@ export type Block =
       readonly size: number;
     };
 
+/** Whoever waits for the answer of an operation that may take long. */
+export interface Audience {
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Tells how far it is, for who asked to be told. */
+  readonly progress?: ((done: number, of: number) => void) | undefined;
+}
+
 /** One call of an operation: the world, who asks, and the only way to write with an audit row. */
 export interface Call extends World {
   readonly caller: Caller;
+  /** Of an operation that streams; undefined where nobody can say that they went away. */
+  readonly audience: Audience | undefined;
   /** The caller's organization. Throws for anonymous callers, who have none. */
   readonly tenant: number;
   readonly requestId: string;
@@ -106,6 +116,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly secret?: true;
   /** Outputs hold text of strangers. */
   readonly untrusted?: true;
+  /** May take up to 50 s, and longer for who is told of its progress. */
+  readonly streams?: true;
   readonly input: I;
   readonly output: O;
   /** A route of its own beside `POST /api/tools/{name}`, with `:parameters` named as input fields. */
@@ -113,6 +125,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
     readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
     readonly path: string;
     readonly status?: number;
+    /** Other names by which its query knows input fields. */
+    readonly query?: Readonly<Record<string, string>>;
   };
   /**
    * It changes who hears of mail or who may work here, so that it outlives a token that was misled: one under a policy

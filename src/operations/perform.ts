@@ -10,35 +10,40 @@ import type { Caller } from './caller.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
 import { withinMode } from './mode.ts';
-import type { Block, Call, Operation } from './operation.ts';
+import type { Audience, Block, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
+  /** `pending`: nothing was done yet, a person has to accept it. */
   | {
       readonly kind: 'done';
       readonly result: Record<string, unknown>;
       readonly blocks?: readonly Block[];
-      /** Nothing was done yet: a person has to accept it. */
       readonly pending?: true;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
 
-/**
- * Checks, runs and records one operation; the only way from a door to an operation. Never rejects. `accepted`: a person
- * said yes to this very call, which the caller only proposed.
- */
+/** What else is so about a call. */
+interface Circumstances {
+  /** A person said yes to this very call, which the caller only proposed. */
+  accepted?: boolean;
+  /** Who waits for an operation that streams. */
+  audience?: Audience | undefined;
+}
+
+/** Checks, runs and records one operation; the only way from a door to an operation. Never rejects. */
 export async function perform(
   world: World,
   operation: Operation,
   caller: Caller,
   given: unknown,
-  accepted = false,
+  { accepted = false, audience }: Circumstances = {},
 ): Promise<Performed> {
   const requestId = `req_${randomBytes(9).toString('base64url')}`;
   const began = performance.now();
-  const call = new RunningCall(world, operation, caller, requestId);
+  const call = new RunningCall(world, operation, caller, requestId, audience);
   let outcome = 'done';
   try {
     authorize(operation, caller, accepted);
@@ -160,13 +165,14 @@ class RunningCall {
   readonly #caller: Caller;
   #told = false;
 
-  constructor(world: World, operation: Operation, caller: Caller, requestId: string) {
+  constructor(world: World, operation: Operation, caller: Caller, requestId: string, audience: Audience | undefined) {
     this.#world = world;
     this.#operation = operation;
     this.#caller = caller;
     this.face = {
       ...world,
       caller,
+      audience,
       requestId,
       tenant: caller.organization ?? 0,
       change: async (what, input, target, detail = {}) => {

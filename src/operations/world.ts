@@ -17,6 +17,7 @@ import type { Operation } from './operation.ts';
 import type { PdfReader } from '../reading/pdf/read-pdf.ts';
 import type { Runner } from '../services/runner.ts';
 import type { LastUsed } from '../tokens/last-used.ts';
+import type { Waits } from '../waiting/waits.ts';
 
 /** What operations need of the appliance that runs them. */
 export interface World {
@@ -63,6 +64,8 @@ export interface World {
   readonly catalogue: () => Promise<readonly Operation[]>;
   /** Reads documents of strangers. */
   readonly pdfs: PdfReader;
+  /** Everybody who waits for mail. */
+  readonly waits: Waits;
   /** Runs what services are made of. */
   readonly runner: Runner;
   /** Queue rows may have become due. */

@@ -88,7 +88,10 @@ export function openImap({
     listeners: imapListeners(settings),
     logins,
     guard,
-    open: (login) => new StoreBackend(store, login.account, clock, (emails) => agents.shownToLogin(login, emails)),
+    open: (login) =>
+      new StoreBackend(store, login.account, clock, { credential: login.credential }, (emails) =>
+        agents.shownToLogin(login, emails),
+      ),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     secureContext: () => tls.secureContext(),
     exempt,

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { submit } from '../../mail/delivery/submit.ts';
 import { meet } from '../../mail/store/budget.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
+import { DRAFT, SEEN } from '../../mail/store/flags.ts';
 import { rowId } from '../../src/ids.ts';
 import { anonymousCaller, type Caller, operatorCaller } from '../../src/operations/caller.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
@@ -208,6 +209,10 @@ async function makeThings(
   await putMail(world.store, { account, receivedAt: world.clock() }, mail);
   await world.store.write(addContact, { account, key: `to@${word}.example` });
   await call('create_label', { mailbox: mailboxId, name: `${word}-label` });
+  for (const n of [1, 2, 3]) {
+    const draft = `From: <${address}>\nTo: to@${word}.example\nMessage-ID: <draft-${n}@${domain}>\nSubject: ${word} ${n}\n\n${word}\n`;
+    await putMail(world.store, { account, folder: 'Drafts', bits: SEEN | DRAFT, receivedAt: world.clock() }, draft);
+  }
   await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };

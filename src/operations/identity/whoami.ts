@@ -15,7 +15,7 @@ import { isoOf, isoOrNull, Organization } from '../schemas.ts';
 export const Identity = {
   organization: Organization,
   principal: z.object({
-    type: z.enum(['token', 'session', 'operator']),
+    type: z.enum(['token', 'oauth', 'session', 'operator']),
     tokenId: z.string().nullable(),
     name: z.string(),
     prefix: z.string().nullable(),
@@ -55,7 +55,7 @@ export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof I
       name: organization.name,
     },
     principal: {
-      type: caller.kind === 'token' ? 'token' : caller.kind === 'user' ? 'session' : 'operator',
+      type: typeOf(caller),
       tokenId: token === undefined ? null : publicId('token', token.id),
       name: caller.actorName,
       prefix: token?.shown ?? null,
@@ -85,6 +85,12 @@ function policyShown({ governed, chosen, policy }: EffectivePolicy): z.input<typ
   if (!governed) return null;
   const { sends, holdAfterReading, rulesWait } = policy;
   return { name: chosen.map(({ name }) => name).join(', '), sends, holdAfterReading, rulesWait };
+}
+
+function typeOf({ kind, token }: Call['caller']): 'token' | 'oauth' | 'session' | 'operator' {
+  if (kind === 'user') return 'session';
+  if (kind !== 'token') return 'operator';
+  return token?.oauth == null ? 'token' : 'oauth';
 }
 
 export const whoami = operation({

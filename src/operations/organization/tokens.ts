@@ -25,6 +25,9 @@ const Token = z.object({
   lastUsedAt: z.string().nullable(),
   revoked: z.boolean(),
   revokedAt: z.string().nullable(),
+  /** `oauth`: a program that a person let in, `clientId` what it names itself. */
+  kind: z.enum(['bearer', 'oauth']),
+  clientId: z.string().nullable(),
 });
 
 export const createAgentToken = operation({
@@ -67,7 +70,15 @@ export const createAgentToken = operation({
     };
     const detail = { actions, prefix: row.shown };
     const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
-    const token = shown({ ...row, id, mode: 'normal', createdAt: call.clock(), lastUsedAt: null, revokedAt: null });
+    const token = shown({
+      ...row,
+      id,
+      mode: 'normal',
+      createdAt: call.clock(),
+      lastUsedAt: null,
+      revokedAt: null,
+      oauth: null,
+    });
     return { token, secret, secretNotice: SECRET_NOTICE };
   },
 });
@@ -185,5 +196,7 @@ function shown(token: TokenRow): z.output<typeof Token> {
     lastUsedAt: isoOrNull(token.lastUsedAt),
     revoked: token.revokedAt !== null,
     revokedAt: isoOrNull(token.revokedAt),
+    kind: token.oauth === null ? 'bearer' : 'oauth',
+    clientId: token.oauth?.client ?? null,
   };
 }

@@ -143,7 +143,7 @@ async function carryOut(call: Call, accepted: Accepted): Promise<CarriedOut> {
   if (found === undefined) {
     return { outcome: 'not_found', message: 'Nothing was done: this version does not know it.', result: null };
   }
-  const done = await perform(call, found, caller, proposedInput(call, accepted), true);
+  const done = await perform(call, found, caller, proposedInput(call, accepted), { accepted: true });
   if (done.kind === 'done') return { outcome: 'done', message: `Done: ${found.title}.`, result: done.result };
   return { outcome: done.refusal.error, message: `It could not be done: ${done.refusal.message}`, result: null };
 }

@@ -12,6 +12,7 @@ import {
   removeForwarder,
   setForwarder,
 } from '../../sending/forwarder-commands.ts';
+import { agentOf } from '../caller.ts';
 import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
@@ -70,6 +71,7 @@ export const setEmailForwarder = operation({
       destinationKey: addressKey(destination),
       keepLocal: keepLocalCopy,
       confirmation: await confirmationFor(call, source, destination),
+      by: agentOf(call.caller),
     };
     const done = await call.change(setForwarder, row, row.source, { destination: row.destination, keepLocalCopy });
     switch (done.kind) {
@@ -207,7 +209,7 @@ export const removeEmailForwarder = operation({
     const found = named(await call.store.read(listForwarders, { organization: call.tenant }), given);
     if (found === undefined) return notFound('forwarder');
     withinMailbox(call, { id: found.mailbox ?? 0, project: found.project ?? 0 });
-    const input = { organization: call.tenant, id: found.id };
+    const input = { organization: call.tenant, id: found.id, by: agentOf(call.caller) };
     const done = await call.change(removeForwarder, input, found.source, { destination: found.destination });
     if (done.kind === 'missing') return notFound('forwarder');
     return { removed: true as const };

@@ -13,8 +13,8 @@ import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/a
 import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
-import { forgetAgentSends } from './store/agent-send.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
+import { forgetAgentSends } from './store/agent-send.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetAgentChanges } from './store/agent-change.ts';
@@ -60,6 +60,7 @@ import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 import { sweepWords } from './store/word-sweep.ts';
+import { askRelease, decideRelease, suspectsOf } from './store/withheld.ts';
 import { undoAgentChanges } from './store/undo-commands.ts';
 import { learn } from './store/words.ts';
 
@@ -79,6 +80,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      askRelease,
       attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
@@ -90,6 +92,7 @@ export function mailParts(): ThreadParts {
       copyEmail,
       copyEntries,
       createMailbox,
+      decideRelease,
       deliver,
       destroyEmails,
       destroyMailbox,
@@ -100,10 +103,10 @@ export function mailParts(): ThreadParts {
       endClaim,
       expunge,
       finishAttempts,
-      forgetAgentSends,
       forgetAgentChanges,
       expireApprovals,
       forgetApprovals,
+      forgetAgentSends,
       forgetBans,
       forgetDeparted,
       forgetExposures,
@@ -193,6 +196,7 @@ export function mailParts(): ThreadParts {
       queueDepth,
       submissionFacts,
       submissionsOf,
+      suspectsOf,
       threadChanges,
       threadEmails,
     ],

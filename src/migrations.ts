@@ -11,6 +11,8 @@ const files = [
   '0008-proposals.sql',
   '0007-oauth.sql',
   '0010-writing.sql',
+  '0011-pins.sql',
+  '0009-narrow-tokens.sql',
 ];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */

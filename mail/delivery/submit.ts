@@ -6,13 +6,14 @@ import { type Allowance, countAllowance, overAllowance, type OverAllowance } fro
 import { type Budget, meet, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
+import { awaitApproval, isCrowded } from '../store/approval.ts';
 import { heldFor } from '../store/paused-sender.ts';
 import { ownerOf } from '../store/queue-lane.ts';
 import { reach } from '../store/reached.ts';
 import { suppressed } from '../store/suppression.ts';
-import { awaitApproval, isCrowded } from '../store/approval.ts';
 import { noteDecided } from './agent/decided.ts';
 import { judgeAgent } from './agent/gate.ts';
+import { countAgainstLimits } from './agent/limits.ts';
 import type { AgentStop, Reason } from './agent/types.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
@@ -113,6 +114,7 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
   if (verdict.kind === 'agent') await noteDecided(tx, submission, { agent: verdict.agent, reasons }, stamp);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
+  if (verdict.kind === 'agent') await countAgainstLimits(tx, verdict.agent);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
   const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
   if (verdict.kind === 'agent') await meet(tx, ownerOf(mail), keys, stamp.now);

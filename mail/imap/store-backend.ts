@@ -38,11 +38,9 @@ export class StoreBackend implements ImapStore {
     store: MailStore,
     account: number,
     clock: () => number,
-    hand?: Hand,
-    shown: Shown = () => Promise.resolve(),
+    { shown = () => Promise.resolve(), hand }: { shown?: Shown; hand?: Hand } = {},
   ) {
     this.#hand = hand;
-    this.#shown = shown;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;

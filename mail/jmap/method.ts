@@ -15,8 +15,6 @@ export interface Access {
   readonly readOnly: boolean;
   /** It may send. */
   readonly mayTransmit: boolean;
-  /** Of a password; left out: a token, which decides about nothing that waits for a person. */
-  readonly hand?: Hand;
   /** With what it was opened, for who judges what is sent: the public id of a token, or the row of a password. */
   readonly by?: { readonly token: string } | { readonly password: number };
 }
@@ -27,6 +25,11 @@ export function askerOf({ account, by }: Access): Pick<Asked, 'account' | 'crede
   return { account, credential, login: by !== undefined && 'password' in by ? by.password : null };
 }
 
+/** Whose password it is; undefined: a token, which decides about nothing that waits for a person. */
+export function handOf({ by }: Access): Hand | undefined {
+  return by !== undefined && 'password' in by ? { credential: by.password } : undefined;
+}
+
 /** Who asks: a login or a token, with the accounts that it opens by their ids. */
 export interface JmapSession {
   /** The login name, or the name of the token. */
@@ -34,12 +37,12 @@ export interface JmapSession {
   readonly accounts: ReadonlyMap<string, Access>;
   /** Tells sessions apart that must not share push subscriptions: the credential. */
   readonly credential: string;
+  /** The agent that it is of: what it changes is written down. Left out: a person's. */
+  readonly agent?: string;
   /** Told which messages of an account are about to be shown; left out: nobody wants to know. */
   shown?(account: number, emails: readonly number[]): Promise<void>;
   /** Whether an agent asks, whose mail is judged by what it read; left out: a person. */
   isAgents?(): Promise<boolean>;
-  /** The agent that it is of: what it changes is written down. Left out: a person's. */
-  readonly agent?: string;
 }
 
 /** Tells devices that are not connected. */

@@ -7,8 +7,8 @@ import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
-import { forgetAgentSends } from '../store/agent-send.ts';
 import { forgetAgentChanges } from '../store/agent-change.ts';
+import { forgetAgentSends } from '../store/agent-send.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetExposures } from '../store/exposure.ts';
 import { forgetSpent } from '../store/budget.ts';
@@ -62,8 +62,8 @@ export class Housekeeping implements AsyncDisposable {
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
-      forgetAgentSends,
       forgetAgentChanges,
+      forgetAgentSends,
       expireApprovals,
       forgetApprovals,
       forgetBans,

@@ -75,6 +75,7 @@ const FROM_EMAIL = [
   'DELETE FROM judged WHERE email_id = ?',
   'DELETE FROM written_here WHERE email_id = ?',
   'DELETE FROM reject WHERE email_id = ?',
+  'DELETE FROM withheld WHERE email_id = ?',
   'DELETE FROM learned WHERE email_id = ?',
   'DELETE FROM email WHERE id = ?',
 ];

@@ -104,6 +104,7 @@ async function forgetEmail(tx: Write, id: number, stamp: Stamp): Promise<string 
   await forgetJudged(tx, id);
   await forgetLearned(tx, id);
   await forgetWrittenHere(tx, id);
+  await tx.run('DELETE FROM withheld WHERE email_id = ?', id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await bury(tx, row.account_id, 'Email', was, row.hidden, stamp);
   return collectBlob(tx, row.blob_id);

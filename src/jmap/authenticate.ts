@@ -58,9 +58,8 @@ async function byPassword(
 function loggedIn(world: World, login: Login): JmapAuthenticated {
   const address = `${login.address.local}@${login.address.domain}`;
   const readOnly = login.readOnly === true;
-  const { account, credential } = login;
-  const by = { password: credential };
-  const access = { account, address, readOnly, mayTransmit: !readOnly, by, hand: { credential } };
+  const by = { password: login.credential };
+  const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
   const accounts = new Map([[accountId(login.account), access]]);
   const shown = (_account: number, emails: readonly number[]) => world.agents.shownToLogin(login, emails);
   const isAgents = () => world.agents.isAgentsLogin(login);
@@ -93,6 +92,9 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   const { caller } = found;
   if (caller.token?.mode === 'frozen') {
     return { kind: 'refused', status: 403, why: 'the token is frozen: a person set it so on the page Agents' };
+  }
+  if (caller.token?.narrow != null) {
+    return { kind: 'refused', status: 403, why: 'the token was made for one purpose: it is for MCP and REST only' };
   }
   if (!caller.actions.has('mail_read')) {
     return { kind: 'refused', status: 403, why: 'the token has no "read": it opens no mailbox' };

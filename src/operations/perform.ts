@@ -6,7 +6,7 @@ import { AUDITED, noteAudit, type Audited } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { rowId } from '../ids.ts';
 import { OPERATOR } from '../../mail/store/account.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, isLimitedToThread } from './caller.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
 import { withinMode } from './mode.ts';
@@ -16,11 +16,11 @@ import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
-  /** `pending`: nothing was done yet, a person has to accept it. */
   | {
       readonly kind: 'done';
       readonly result: Record<string, unknown>;
       readonly blocks?: readonly Block[];
+      /** Nothing was done yet: a person has to accept it. */
       readonly pending?: true;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
@@ -109,10 +109,13 @@ function lacks(caller: Caller, action: Action): never {
   });
 }
 
-function reaches({ reach }: Operation, { project, service, mailboxes }: Caller): boolean {
+function reaches({ reach, action }: Operation, caller: Caller): boolean {
+  const { project, service, mailboxes } = caller;
+  // Whatever has not thought of conversations is shut to who is limited to one.
+  if (isLimitedToThread(caller) && reach !== 'thread') return action === 'identity';
   if (reach === 'any') return true;
   if (service !== null && reach !== 'service') return false;
-  if (mailboxes !== null && reach !== 'mailbox') return false;
+  if (mailboxes !== null && reach !== 'mailbox' && reach !== 'thread') return false;
   return project === null || reach !== 'organization';
 }
 

@@ -9,6 +9,7 @@ import { budgetLeft } from '../../mail/store/budget.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { agentVerdict } from './agent-verdict.ts';
 import { allowanceOf, programBudgets } from './allowance.ts';
 import { threadOf } from './answered.ts';
 import type { Composed } from './compose-email.ts';
@@ -140,7 +141,7 @@ async function prepare(
     allowance: await allowanceOf(world.store, world.settings, organization),
     budgets: programBudgets(world.settings, sender),
     guard,
-    ...(await judgeable(world, sender, mail, recipients)),
+    ...(await toldOf(world, sender, mail, recipients)),
     sendAt,
     organization,
     credential,
@@ -164,17 +165,13 @@ function sourcesOf({ recipients }: Outbound): SendRequest['sources'] {
   );
 }
 
-/** What the policy says of a message. */
-async function judgeable(
-  world: World,
-  { organization: tenant, account, credential }: Sender,
-  { from, composed, answers, forwards }: Outbound,
-  recipients: readonly Address[],
-): Promise<Told> {
-  const { index, data } = composed;
-  const asked = { tenant, account, credential, sender: formatAddress(from), size: index.size };
+/** What the policy says of a message, with what only its octets say. */
+async function toldOf(world: World, sender: Sender, mail: Outbound, recipients: readonly Address[]): Promise<Told> {
+  const { organization: tenant, account, credential } = sender;
+  const { index, data } = mail.composed;
+  const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };
   const verdict = await world.policy({ ...asked, recipients: recipients.map(formatAddress) });
-  return aboutMessage(world.store, verdict, { account, index, data, file: null, answers, forwards: forwards !== null });
+  return aboutMessage(world.store, agentVerdict(verdict, sender, mail), { account, index, data, file: null });
 }
 
 /** The mailbox that stands at the address of a program. */

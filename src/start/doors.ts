@@ -89,9 +89,10 @@ export function openImap({
     logins,
     guard,
     open: (login) =>
-      new StoreBackend(store, login.account, clock, { credential: login.credential }, (emails) =>
-        agents.shownToLogin(login, emails),
-      ),
+      new StoreBackend(store, login.account, clock, {
+        hand: { credential: login.credential },
+        shown: (emails) => agents.shownToLogin(login, emails),
+      }),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     secureContext: () => tls.secureContext(),
     exempt,

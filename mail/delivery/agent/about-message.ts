@@ -19,9 +19,6 @@ export interface Leaving {
   index: MessageFacts | MessageIndex;
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
-  /** Row of the message that it answers, and whether it hands one on, where the door knows. */
-  answers?: number | null;
-  forwards?: boolean;
 }
 
 /** What the gate is told of a message, in place of what the door knew. */
@@ -38,9 +35,9 @@ export async function aboutMessage(store: MailStore, verdict: Verdict, message: 
   const read = reader(store, message);
   const { index, sha256 } = await readAgain(message.index.size, read);
   const header = await read(0, Math.min(index.headerLength, LIMITS.header));
-  const answers = message.answers ?? (await answered(store, message.account, header.toString('latin1')));
+  const answers = verdict.agent.answers ?? (await answered(store, message.account, header.toString('latin1')));
   const handsOn = unpackParts(index.parts).some(({ type, subtype }) => type === 'message' && HANDED_ON.has(subtype));
-  const forwards = handsOn || message.forwards === true || verdict.agent.forwards;
+  const forwards = handsOn || verdict.agent.forwards;
   return { verdict: { kind: 'agent', agent: { ...verdict.agent, answers, forwards } }, index, sha256 };
 }
 

@@ -9,6 +9,7 @@ import { findOrganization } from '../../organizations/commands.ts';
 import { gateOf } from '../../recovery/gate-queries.ts';
 import { version } from '../../version.ts';
 import { type Call, operation } from '../operation.ts';
+import { Narrow, shownLimits } from '../organization/tokens.ts';
 import { notFound } from '../refusal.ts';
 import { isoOf, isoOrNull, Organization } from '../schemas.ts';
 
@@ -25,6 +26,7 @@ export const Identity = {
     mailboxIds: z.array(z.string()).nullable(),
     expiresAt: z.string().nullable(),
     owner: z.boolean(),
+    narrow: Narrow.optional(),
   }),
   session: z.object({ id: z.string(), expiresAt: z.string() }).nullable(),
   /** The agent policy that it works under; null: nobody chose one. */
@@ -65,6 +67,7 @@ export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof I
       mailboxIds: caller.mailboxes?.map((id) => publicId('mailbox', id)) ?? null,
       expiresAt: isoOrNull(token?.expiresAt ?? null),
       owner: token?.owner ?? caller.user?.role === 'owner',
+      ...(token?.narrow && { narrow: shownLimits(token.narrow) }),
     },
     session: session === undefined ? null : { id: session.shown, expiresAt: isoOf(session.expiresAt) },
     policy: policyShown(await callerPolicy(call)),
@@ -76,6 +79,12 @@ export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof I
   };
 }
 
+function typeOf({ kind, token }: Call['caller']): 'token' | 'oauth' | 'session' | 'operator' {
+  if (kind === 'user') return 'session';
+  if (kind !== 'token') return 'operator';
+  return token?.oauth == null ? 'token' : 'oauth';
+}
+
 async function agentShown({ store, caller, clock }: Call): Promise<z.input<typeof Identity.agent>> {
   if (caller.token === undefined) return null;
   return (await store.read(agentStanding, { id: caller.token.id, now: clock() })) ?? null;
@@ -85,12 +94,6 @@ function policyShown({ governed, chosen, policy }: EffectivePolicy): z.input<typ
   if (!governed) return null;
   const { sends, holdAfterReading, rulesWait } = policy;
   return { name: chosen.map(({ name }) => name).join(', '), sends, holdAfterReading, rulesWait };
-}
-
-function typeOf({ kind, token }: Call['caller']): 'token' | 'oauth' | 'session' | 'operator' {
-  if (kind === 'user') return 'session';
-  if (kind !== 'token') return 'operator';
-  return token?.oauth == null ? 'token' : 'oauth';
 }
 
 export const whoami = operation({

@@ -7,7 +7,7 @@ import { type Known, knownMessages } from '../../reading/summary.ts';
 import type { Call } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Line } from '../schemas.ts';
-import { type Mailbox, mailboxOf } from '../scope.ts';
+import { type Mailbox, mailboxOf, withinThread } from '../scope.ts';
 
 /** Rows of one account lie together: mail/store/message.ts. */
 const ACCOUNT_SPAN = 2 ** 32;
@@ -53,6 +53,7 @@ export async function wholeMessage(call: Call, box: Mailbox, email: number): Pro
       'The structure of this message is too large to be read here: open it in a mail program.',
     );
   }
+  withinThread(call, found[0]?.row.threadId);
   await noteExposure(call, found);
   return found[0] ?? notFound('message');
 }

@@ -26,6 +26,7 @@ import { waiting } from './waiting.ts';
 import { waitingMail } from './waiting-mail.ts';
 import { webhook } from './webhook.ts';
 import { webhooks } from './webhooks.ts';
+import { withheld } from './withheld.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -34,6 +35,7 @@ export const PAGES: readonly Page[] = [
   domain,
   mailboxes,
   mailbox,
+  withheld,
   forwarders,
   waiting,
   waitingMail,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
 import { isLoopback } from '../../../mail/guard/network.ts';
 import { MsgSummary } from '../../reading/shown.ts';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { summaries } from '../../reading/summary.ts';
 import { numberBefore, numberOf } from '../../waiting/arrival-queries.ts';
 import { type Place, placeAfter } from '../../waiting/cursor.ts';
@@ -76,6 +77,7 @@ export const waitForCode = operation({
     const kept = last === undefined ? [...withheld.values()].at(-1) : undefined;
     if (last !== undefined) await noteShown(call, box, last);
     const shown = (last ?? kept)?.known.row.id;
+    if (shown !== undefined) await noteExposure(call, rowsOf([shown]));
     const [message = null] = shown === undefined ? [] : await summaries(call.store, box, [shown]);
     const told = [...given.keys(), ...(shown === undefined ? [] : [shown])].map(numberOf);
     return {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MsgSummary } from '../../reading/shown.ts';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { summaries } from '../../reading/summary.ts';
 import { newestNumber, numberOf } from '../../waiting/arrival-queries.ts';
 import { CURSOR_FORM, type Place, placeAfter } from '../../waiting/cursor.ts';
@@ -59,6 +60,7 @@ export const waitForEmail = operation({
     const { look, seen } = looker(call, box, place, { limit, fits });
     const { found = [], over } = await waitFor(call, box.id, timeoutSeconds, look);
     const ids = found.map(({ known }) => known.row.id);
+    await noteExposure(call, rowsOf(ids));
     const messages = await summaries(call.store, box, ids);
     return {
       matched: messages.length > 0,

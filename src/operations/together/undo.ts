@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
 import { undoSenderRules } from '../../../mail/store/sender-rule.ts';
 import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-commands.ts';
+import { governing } from '../../agents/governing.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
@@ -45,7 +46,7 @@ export const undoChanges = operation({
     const token = await tokenOf(call, tokenId);
     const about = { who: publicId('token', token.id), since: Date.parse(since) };
     const mail = await undoMail(call, about, placeOf(cursor));
-    const rules = cursor === undefined && isUnlimited(call.caller) ? await undoRules(call, about) : NO_RULES;
+    const rules = cursor === undefined && (await mayChangeRules(call)) ? await undoRules(call, about) : NO_RULES;
     return { ...mail, ...rules };
   },
 });
@@ -72,9 +73,11 @@ function isOwner({ kind, user, token }: Caller): boolean {
   return kind === 'operator' || token?.owner === true;
 }
 
-/** Rules are about more than the mailboxes of a limited token. */
-function isUnlimited({ project, service, mailboxes }: Caller): boolean {
-  return project === null && service === null && mailboxes === null;
+/** Rules are about more than the mailboxes of a limited token; those of one whose rules wait for a person are a person's to undo. */
+async function mayChangeRules(call: Call): Promise<boolean> {
+  const { project, service, mailboxes } = call.caller;
+  if (project !== null || service !== null || mailboxes !== null) return false;
+  return !(await governing(call)).policy.rulesWait;
 }
 
 interface About {

@@ -7,9 +7,11 @@ const files = [
   '0003-confirmation.sql',
   '0004-send.sql',
   '0005-events.sql',
+  '0006-agents.sql',
   '0008-proposals.sql',
   '0007-oauth.sql',
   '0010-writing.sql',
+  '0011-pins.sql',
   '0009-narrow-tokens.sql',
 ];
 

@@ -9,17 +9,18 @@ import { OPERATOR } from '../../mail/store/account.ts';
 import { type Caller, isLimitedToThread } from './caller.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
+import { withinMode } from './mode.ts';
 import type { Audience, Block, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
-  /** `pending`: nothing was done yet, a person has to accept it. */
   | {
       readonly kind: 'done';
       readonly result: Record<string, unknown>;
       readonly blocks?: readonly Block[];
+      /** Nothing was done yet: a person has to accept it. */
       readonly pending?: true;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
@@ -80,6 +81,7 @@ export async function perform(
 /** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */
 export function authorize(operation: Operation, caller: Caller, accepted = false): void {
   const { action } = operation;
+  withinMode(operation, caller);
   if (operation.socketOnly === true && caller.kind !== 'operator') {
     refuse('out_of_scope', `${operation.name} is for whoever may open the socket in the data directory.`);
   }

@@ -1,8 +1,8 @@
-import type { NarrowLimits } from '../../mail/delivery/agent/types.ts';
 import { dropClaims } from '../../mail/store/claim-commands.ts';
 import { attachPolicy, inheritPolicy } from '../../mail/store/agent-policy.ts';
+import type { AgentMode, NarrowLimits } from '../../mail/delivery/agent/types.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { publicId } from '../ids.ts';
+import { publicId, rowId } from '../ids.ts';
 import { memberMailboxes } from '../people/member-commands.ts';
 
 export interface NewToken {
@@ -23,11 +23,12 @@ export interface NewToken {
   policy?: number | undefined;
 }
 
-/** Without a policy of its own a token is under that of the token that makes it. */
+/** A token works as the one that makes it does, and without a policy of its own is under that of it. */
 export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
     `INSERT INTO token (token_hash, organization_id, name, shown, actions, project_id, service_id, mailboxes, owner,
-       created_by, created_at, expires_at, parent_id, narrow) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       created_by, created_at, expires_at, parent_id, narrow, mode)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT mode FROM token WHERE id = ?), 'normal'))`,
     token.hash,
     token.organization,
     token.name,
@@ -42,6 +43,7 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
     token.expiresAt,
     token.narrow?.parent ?? null,
     token.narrow === undefined ? null : JSON.stringify(token.narrow.limits),
+    rowId('token', token.createdBy) ?? null,
   );
   const credential = publicId('token', id);
   if (token.policy === undefined) await inheritPolicy(tx, token.organization, token.createdBy, credential);
@@ -103,6 +105,8 @@ export interface TokenRow {
   service: number | null;
   mailboxes: number[] | null;
   owner: boolean;
+  /** How it may work; frozen as well while all agents of its organization are stopped. */
+  mode: AgentMode;
   createdBy: string;
   createdAt: number;
   expiresAt: number | null;
@@ -125,6 +129,7 @@ type Columns = {
   service_id: number | null;
   mailboxes: string | null;
   owner: number;
+  mode: AgentMode;
   created_by: string;
   created_at: number;
   expires_at: number | null;
@@ -145,13 +150,14 @@ export const findToken = query(
   async (rx, input: { hash: Uint8Array } | { access: Uint8Array } | { id: number }): Promise<TokenRow | undefined> => {
     const row = await findRow(rx, input);
     if (row === undefined || row.frozen_at !== null || row.revoked_at !== null) return undefined;
-    const token = tokenOf(row);
+    // All agents of the organization were stopped at once.
+    const token = row.agents_stopped_at === null ? tokenOf(row) : { ...tokenOf(row), mode: 'frozen' as const };
     const own = await withinPerson(rx, { ...token, expiresAt: row.access_expires_at ?? token.expiresAt });
     return own && withinParent(rx, own);
   },
 );
 
-type Found = Columns & { frozen_at: number | null; access_expires_at?: number };
+type Found = Columns & { frozen_at: number | null; agents_stopped_at: number | null; access_expires_at?: number };
 
 function findRow(
   rx: Read,
@@ -159,18 +165,18 @@ function findRow(
 ): Promise<Found | undefined> {
   if ('id' in input) {
     return rx.get(
-      'SELECT t.*, o.frozen_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?',
+      'SELECT t.*, o.frozen_at, o.agents_stopped_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?',
       input.id,
     );
   }
   if ('hash' in input) {
     return rx.get(
-      'SELECT t.*, o.frozen_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.token_hash = ?',
+      'SELECT t.*, o.frozen_at, o.agents_stopped_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.token_hash = ?',
       input.hash,
     );
   }
   return rx.get(
-    `SELECT t.*, o.frozen_at, s.expires_at AS access_expires_at FROM oauth_secret s
+    `SELECT t.*, o.frozen_at, o.agents_stopped_at, s.expires_at AS access_expires_at FROM oauth_secret s
      JOIN token t ON t.id = s.token_id JOIN organization o ON o.id = t.organization_id
      WHERE s.secret_hash = ? AND s.kind = 'access'`,
     input.access,
@@ -225,6 +231,7 @@ function tokenOf(row: Columns): TokenRow {
     service: row.service_id,
     mailboxes: row.mailboxes === null ? null : (JSON.parse(row.mailboxes) as number[]),
     owner: row.owner === 1,
+    mode: row.mode,
     createdBy: row.created_by,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

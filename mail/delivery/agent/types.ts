@@ -64,6 +64,15 @@ export interface NarrowLimits {
 export interface AgentSending {
   /** Public id of a token, or of the mailbox whose password an agent has: what it read and sent is counted by it. */
   readonly credential: string;
+  /**
+   * Public id under which its reading is kept: of the token that it and its like were made by, from token to token; left
+   * out: its own.
+   */
+  readonly reader?: string;
+  /** Somebody logged in with a password of the mailbox. Who has that may have any token of the organization as well. */
+  readonly byPassword?: boolean;
+  /** Owners and members of the organization whose address is proved, as addresses are compared. */
+  readonly house?: readonly string[];
   readonly mode: AgentMode;
   readonly policy: AgentPolicy;
   /** A policy was chosen for it: budgets and ramps are of that. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NarrowLimits } from '../../../mail/delivery/agent/types.ts';
 import { jmapId } from '../../../mail/jmap/ids.ts';
-import { governing } from '../../agents/governing.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
@@ -88,6 +88,7 @@ export const createAgentToken = operation({
       parent: null,
       narrow: null,
       oauth: null,
+      mode: call.caller.token?.mode ?? 'normal',
     };
     const token = shownToken({ ...row, ...fresh, id });
     return { token, secret, secretNotice: SECRET_NOTICE };
@@ -97,7 +98,7 @@ export const createAgentToken = operation({
 /** Undefined: that of the calling token, if any, which it does not leave by making another one. */
 async function policyFor(call: Call, policyId: string | undefined): Promise<number | undefined> {
   if (policyId === undefined) return undefined;
-  if ((await governing(call)).governed) {
+  if ((await callerPolicy(call)).governed) {
     refuse('action_not_allowed', 'A token under a policy makes tokens under the same one: leave agentPolicyId out.', {
       requiredAction: 'person',
       grantedActions: [...call.caller.actions],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MethodError } from '../../../mail/jmap/errors.ts';
 import { jmapRow } from '../../../mail/jmap/ids.ts';
 import { type MailboxNode, mailboxTree } from '../../../mail/store/mailbox-tree.ts';
+import { noteExposure } from '../../reading/exposure.ts';
 import { type Known, knownMessages } from '../../reading/summary.ts';
 import type { Call } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -43,7 +44,7 @@ export async function namedMessage(
   return email === undefined || Math.floor(email / ACCOUNT_SPAN) !== box.id ? notFound('message') : { box, email };
 }
 
-/** A message with its structure. */
+/** A message with its structure; it was shown then. */
 export async function wholeMessage(call: Call, box: Mailbox, email: number): Promise<Known> {
   const found = await knownMessages(call.store, box, [email], true);
   if (found === undefined) {
@@ -53,6 +54,7 @@ export async function wholeMessage(call: Call, box: Mailbox, email: number): Pro
     );
   }
   withinThread(call, found[0]?.row.threadId);
+  await noteExposure(call, found);
   return found[0] ?? notFound('message');
 }
 

@@ -79,7 +79,15 @@ async function add(call: Call, row: NewToken & Required<Pick<NewToken, 'narrow'>
       });
     case 'added': {
       const { parent, limits } = row.narrow;
-      const fresh = { createdAt: call.clock(), lastUsedAt: null, revokedAt: null, parent, narrow: limits, oauth: null };
+      const fresh = {
+        createdAt: call.clock(),
+        lastUsedAt: null,
+        revokedAt: null,
+        parent,
+        narrow: limits,
+        oauth: null,
+        mode: call.caller.token?.mode ?? 'normal',
+      };
       return shownToken({
         ...row,
         ...fresh,

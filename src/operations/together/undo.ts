@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
 import { undoSenderRules } from '../../../mail/store/sender-rule.ts';
 import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-commands.ts';
-import { governing } from '../../agents/governing.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
@@ -24,7 +24,7 @@ export const undoChanges = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, sender rules, forwards. What others changed since stays, and kept says why.',
+    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards. What others changed since stays; kept says why.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     tokenId: Id('token').optional(),
@@ -35,7 +35,7 @@ export const undoChanges = operation({
       .optional(),
   }),
   output: z.object({
-    undone: z.number().describe('messages'),
+    undone: z.number(),
     rulesUndone: z.number(),
     rulesKept: z.number(),
     kept: z.array(Kept),
@@ -77,7 +77,7 @@ function isOwner({ kind, user, token }: Caller): boolean {
 async function mayChangeRules(call: Call): Promise<boolean> {
   const { project, service, mailboxes } = call.caller;
   if (project !== null || service !== null || mailboxes !== null) return false;
-  return !(await governing(call)).policy.rulesWait;
+  return !(await callerPolicy(call)).policy.rulesWait;
 }
 
 interface About {

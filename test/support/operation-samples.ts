@@ -2,13 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { z } from 'zod';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
-import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
-import { spki, type Things } from './tenants.ts';
+import { spki, type Things, UNLISTED } from './tenants.ts';
 
 type Args = Record<string, unknown>;
 
-/** Everything that a token could try: the catalogue, and the one operation that has a route only. */
-export const EVERYTHING: readonly Operation[] = [...CATALOGUE, getServiceEnvironment];
+/** Everything that a token could try: the catalogue, and what has a route or an address only. */
+export const EVERYTHING: readonly Operation[] = [...CATALOGUE, ...UNLISTED];
 
 let last = 0;
 const fresh = (): string => `n${++last}`;
@@ -76,6 +75,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
+  get_message_source: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
+  watch_resources: ({ mailboxId }) => ({ uris: [`mail://mailbox/${mailboxId}`, 'mail://outbox'] }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
   wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
   wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
@@ -283,7 +284,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode subjectContains toPlus timeoutSeconds expectFrom`.split(/\s+/),
+    attachmentId mode subjectContains toPlus timeoutSeconds expectFrom uris`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -28,6 +28,8 @@ import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
+import { contactsOf } from './store/contact.ts';
+import { countLabels, forgetLabel, makeLabel } from './store/label.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
@@ -92,6 +94,7 @@ export function mailParts(): ThreadParts {
       forgetExpunged,
       forgetGreylist,
       forgetHistory,
+      forgetLabel,
       forgetNotices,
       forgetRejects,
       forgetSenders,
@@ -109,6 +112,7 @@ export function mailParts(): ThreadParts {
       keepVacation,
       passGreylist,
       learn,
+      makeLabel,
       noteKept,
       placeEmail,
       plantMailbox,
@@ -151,6 +155,8 @@ export function mailParts(): ThreadParts {
       verifyDomain,
     ],
     queries: [
+      contactsOf,
+      countLabels,
       countThreads,
       crowdedSenders,
       emailChanges,

@@ -53,6 +53,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const listeners: Listeners = {};
   const leaving: { relay?: Relay } = {};
   const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
+  stack.use(world.pdfs);
   const http = await openHttp(inside, world);
   doors.push(http);
   const relay = openRelay(inside, outboundTls, receiver.addresses());

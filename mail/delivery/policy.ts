@@ -1,3 +1,5 @@
+import type { AgentSending } from './agent/types.ts';
+
 /** What a policy is asked about: a message that nothing else stands against. */
 export interface Asked {
   tenant: number;
@@ -14,7 +16,9 @@ export type Verdict =
   | { kind: 'allow' }
   /** It waits for a person; the reason, as a sentence without its full stop. */
   | { kind: 'hold'; because: string }
-  | { kind: 'refuse'; because: string };
+  | { kind: 'refuse'; because: string }
+  /** An agent sends: the commit decides, with what it finds then. */
+  | { kind: 'agent'; agent: AgentSending };
 
 /** Decides about mail that leaves. It may look things up; what it says holds for the commit that follows. */
 export type Policy = (asked: Asked) => Verdict | Promise<Verdict>;

@@ -5,6 +5,8 @@ import { type Budget, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
 import { suppressed } from '../store/suppression.ts';
+import { judgeAgent } from './agent/gate.ts';
+import type { AgentStop, Reason } from './agent/types.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
 import type { Verdict } from './policy.ts';
@@ -39,12 +41,13 @@ export type Stopped =
   /** The caller may ask again without these. */
   | { kind: 'suppressed'; recipients: { address: string; reason: string }[] }
   | OverAllowance
+  | AgentStop
   | { kind: 'refused'; because: string };
 
 export type Submitted =
   | ({ kind: 'taken' } & Sent)
   /** For its time, or for a person: then with the reason. */
-  | { kind: 'waits'; submission: number; heldBecause: string | null }
+  | { kind: 'waits'; submission: number; heldBecause: string | null; reasons: readonly Reason[] }
   | Stopped;
 
 /** The only way out: one commit takes a message with everything that follows from it, or says why not. */
@@ -71,7 +74,8 @@ export async function judge(rx: Read, mail: Submission, now: number): Promise<St
     (await overAllowance(rx, { tenant, allowance, recipients: keys }, now)) ??
     (await overBudget(rx, budgets, keys, now)) ??
     (await refusedHere(rx, mail, now)) ??
-    (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined)
+    (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined) ??
+    (await stoppedAgent(rx, mail, now))
   );
 }
 
@@ -82,14 +86,29 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
   const mail = { ...submission, sentBy: watched?.sender ?? '' };
   const keys = keysOf(mail);
   const met = watched === undefined ? undefined : await metBy(tx, mail);
+  // Before the message is counted: its recipients are no strangers afterwards.
+  const reasons = await agentReasons(tx, submission, stamp.now);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
   const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
-  const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? null);
+  const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? reasons[0]?.text ?? null);
   if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
-  return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause };
+  return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause, reasons };
+}
+
+async function stoppedAgent(rx: Read, mail: Submission, now: number): Promise<AgentStop | undefined> {
+  if (mail.verdict.kind !== 'agent') return undefined;
+  const judged = await judgeAgent(rx, mail, mail.verdict.agent, now);
+  return judged.kind === 'agent-stop' ? judged : undefined;
+}
+
+/** Why a person has to let mail of an agent go; none: nobody has to. */
+async function agentReasons(rx: Read, mail: Submission, now: number): Promise<readonly Reason[]> {
+  if (mail.verdict.kind !== 'agent') return [];
+  const judged = await judgeAgent(rx, mail, mail.verdict.agent, now);
+  return judged.kind === 'hold' ? judged.reasons : [];
 }
 
 /** By a rule about recipients, or by an alias that has taken its last message meanwhile. */

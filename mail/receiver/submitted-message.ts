@@ -1,3 +1,4 @@
+import { whyOf } from '../delivery/agent/why.ts';
 import { allowAll } from '../delivery/policy.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { type Outgoing, type Submission, submit, type Submitted } from '../delivery/submit.ts';
@@ -135,6 +136,12 @@ function refusalOf(done: Submitted): Refusal | undefined {
       return refuse(550, '5.7.1', `You may not send as ${done.address}: it is not one of your addresses`);
     case 'refused':
       return refuse(550, '5.7.1', done.because);
+    case 'agent-stop':
+      return refuse(
+        done.error === 'budget_exceeded' ? 452 : 550,
+        done.error === 'budget_exceeded' ? '4.7.1' : '5.7.1',
+        whyOf(done),
+      );
     case 'suppressed':
     case 'repeated':
     case 'changed':

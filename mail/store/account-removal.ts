@@ -97,6 +97,7 @@ const REST = [
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM label WHERE (account_id, name) IN (SELECT account_id, name FROM label WHERE account_id = ? LIMIT ?)',
   'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE account_id = ? LIMIT ?)',
   'DELETE FROM identity WHERE id IN (SELECT id FROM identity WHERE account_id = ? LIMIT ?)',
   `DELETE FROM email_submission_recipient WHERE (submission, nth) IN (SELECT r.submission, r.nth

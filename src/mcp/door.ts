@@ -208,7 +208,8 @@ function acceptsStream(request: McpRequest): boolean {
 function toolResult(outcome: Called & { kind: 'done' | 'refused' }): string {
   const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
   const error = outcome.kind === 'refused' ? ',"isError":true' : '';
-  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}${error}}`;
+  const blocks = outcome.kind === 'done' ? (outcome.blocks ?? []).map((block) => `,${JSON.stringify(block)}`) : [];
+  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}${blocks.join('')}],"structuredContent":${json}${error}}`;
 }
 
 function retryAfter(outcome: Called): Record<string, string> {

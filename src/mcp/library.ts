@@ -134,7 +134,7 @@ function resultOf(outcome: Called, name: string): object {
   if (outcome.kind === 'unknown') throw Object.assign(new Error(`Unknown tool: ${name}`), { code: -32602 });
   const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
   return {
-    content: [{ type: 'text', text: json }],
+    content: [{ type: 'text', text: json }, ...(outcome.kind === 'done' ? (outcome.blocks ?? []) : [])],
     structuredContent: JSON.parse(json) as object,
     ...(outcome.kind === 'refused' && { isError: true }),
   };

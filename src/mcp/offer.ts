@@ -1,7 +1,7 @@
 import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
-import type { Audience, Operation } from '../operations/operation.ts';
+import type { Audience, Block, Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { serveResources } from './resources/serve.ts';
@@ -9,7 +9,14 @@ import type { Trim } from './trim.ts';
 import type { Watch } from './watch.ts';
 
 export type Called =
-  | { kind: 'done'; json: string; /** Of a bootstrap tool: the token that was made. */ token: string | undefined }
+  | {
+      kind: 'done';
+      json: string;
+      /** What the answer holds beside it. */
+      blocks?: readonly Block[];
+      /** Of a bootstrap tool: the token that was made. */
+      token: string | undefined;
+    }
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'unknown' };
 
@@ -64,16 +71,24 @@ export function catalogueOffer(world: World): Offer {
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
       const { perform } = await operations();
       const audience = operation.streams === true ? attend() : undefined;
-      const outcome = await perform(world, operation, caller, args, audience);
+      const by = trim.readOnly ? reading(caller) : caller;
+      const outcome = await perform(world, operation, by, args, audience);
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;
       return {
         kind: 'done',
         json: JSON.stringify(outcome.result),
+        ...(outcome.blocks !== undefined && { blocks: outcome.blocks }),
         token: typeof token === 'string' ? token : undefined,
       };
     },
   };
+}
+
+/** Of a connection that only reads: what a reading operation may change on request is not for it either. */
+function reading(caller: Caller): Caller {
+  const actions = (['read', 'mail_read', 'logs'] as const).filter((action) => caller.actions.has(action));
+  return { ...caller, actions: new Set(actions) };
 }
 
 function readOnlyRefusal(name: string): Refusal {

@@ -1,7 +1,10 @@
 import { ACCOUNTS } from './accounts/index.ts';
 import { ALIASES } from './aliases/index.ts';
+import { CHANGING } from './changing/index.ts';
+import { CONTACTS } from './contacts/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
+import { LABELS } from './labels/index.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
@@ -23,6 +26,9 @@ export const CATALOGUE: readonly Operation[] = [
   ...ALIASES,
   ...READING,
   ...WAITING,
+  ...CHANGING,
+  ...LABELS,
+  ...CONTACTS,
   ...SENDER_RULES,
   ...SENDING,
   ...QUEUE,

@@ -55,6 +55,16 @@ export interface Audience {
   /** Tells how far it is, for who asked to be told. */
   readonly progress?: ((done: number, of: number) => void) | undefined;
 }
+/** What an MCP answer can hold beside its JSON. Doors that only have JSON leave it out. */
+export type Block =
+  | { readonly type: 'image'; /** Base64. */ readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: 'resource_link';
+      readonly uri: string;
+      readonly name: string;
+      readonly mimeType: string;
+      readonly size: number;
+    };
 
 /** One call of an operation: the world, who asks, and the only way to write with an audit row. */
 export interface Call extends World {
@@ -79,6 +89,8 @@ export interface Call extends World {
     target: string,
     detail?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>,
   ): Promise<number>;
+  /** Puts a block beside the JSON of the answer. */
+  show(block: Block): void;
 }
 
 /** Something that can be done, written once: tool, route, command, page and documentation read this object. */

@@ -8,13 +8,13 @@ import { OPERATOR } from '../../mail/store/account.ts';
 import type { Caller } from './caller.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
-import type { Audience, Call, Operation } from './operation.ts';
+import type { Audience, Block, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
-  | { readonly kind: 'done'; readonly result: Record<string, unknown> }
+  | { readonly kind: 'done'; readonly result: Record<string, unknown>; readonly blocks?: readonly Block[] }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
 
 /**
@@ -36,7 +36,7 @@ export async function perform(
     authorize(operation, caller);
     const input = understand(operation, caller, given);
     const result = operation.output.parse(await operation.run(call.face, input)) as Record<string, unknown>;
-    return { kind: 'done', result };
+    return { kind: 'done', result, ...(call.blocks.length > 0 && { blocks: call.blocks }) };
   } catch (error) {
     const refusal = refusalOf(world, operation, error, requestId);
     outcome = refusal.error;
@@ -135,6 +135,7 @@ const NO_TENANT: PropertyDescriptor = { get: () => refuse('unauthorized', 'This 
 /** Writes the audit rows of one call: with the change, before a secret, or for a refusal; never two for one thing. */
 class RunningCall {
   readonly face: Call;
+  readonly blocks: Block[] = [];
   readonly #world: World;
   readonly #operation: Operation;
   readonly #caller: Caller;
@@ -159,6 +160,7 @@ class RunningCall {
         this.#told = true;
         return world.store.write(noteAudit, { entry: this.#entry(target, detail), outcome: 'done' });
       },
+      show: (block) => this.blocks.push(block),
     };
     if (caller.organization === undefined) Object.defineProperty(this.face, 'tenant', NO_TENANT);
   }

@@ -13,6 +13,7 @@ import type { AskParents } from '../domains/parents.ts';
 import type { HttpLimits } from '../http/rate.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from './operation.ts';
+import type { PdfReader } from '../reading/pdf/read-pdf.ts';
 import type { Runner } from '../services/runner.ts';
 import type { LastUsed } from '../tokens/last-used.ts';
 import type { Waits } from '../waiting/waits.ts';
@@ -60,6 +61,8 @@ export interface World {
   readonly catalogue: () => Promise<readonly Operation[]>;
   /** Everybody who waits for mail. */
   readonly waits: Waits;
+  /** Reads documents of strangers. */
+  readonly pdfs: PdfReader;
   /** Runs what services are made of. */
   readonly runner: Runner;
   /** Queue rows may have become due. */

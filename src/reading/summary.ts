@@ -5,7 +5,7 @@ import { namedAddresses } from '../../mail/message/named-address.ts';
 import { type Part, unpackParts } from '../../mail/message/parts.ts';
 import { readEnvelope, type StoredEnvelope } from '../../mail/message/stored-envelope.ts';
 import { type EmailRow, emailRows } from '../../mail/store/email-rows.ts';
-import { FLAGGED, SEEN } from '../../mail/store/flags.ts';
+import { ANSWERED, DRAFT, FLAGGED, SEEN } from '../../mail/store/flags.ts';
 import { type Judged, judgedOf } from '../../mail/store/judged.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId } from '../ids.ts';
@@ -57,9 +57,11 @@ export async function knownMessages(
   });
 }
 
+/** Keywords; of the system's own, which have a property each, those that have none here. */
 function labelsOf(row: EmailRow, slots: ReadonlyMap<number, string>): string[] {
+  const system = [(row.flags & ANSWERED) !== 0 && '$answered', (row.flags & DRAFT) !== 0 && '$draft'];
   const slotted = [...slots].filter(([slot]) => (row.flags & ~SYSTEM_BITS & (1 << slot)) !== 0).map(([, name]) => name);
-  return [...new Set([...slotted, ...row.keywords])];
+  return [...new Set([...system.filter((one) => one !== false), ...slotted, ...row.keywords])];
 }
 
 /** Lines of a list. */

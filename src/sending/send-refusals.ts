@@ -1,3 +1,5 @@
+import type { AgentStop } from '../../mail/delivery/agent/types.ts';
+import { whyOf } from '../../mail/delivery/agent/why.ts';
 import type { ForeignAuthor } from '../../mail/delivery/identity.ts';
 import { overText } from '../../mail/receiver/over-text.ts';
 import { refuse } from '../operations/refusal.ts';
@@ -30,6 +32,8 @@ export function refuseStopped(stopped: NotSent, sender: Sender): never {
       );
     case 'refused':
       return refuse('recipient_blocked', `${stopped.because}.`);
+    case 'agent-stop':
+      return refuse(stopped.error, whyOf(stopped), fieldsOf(stopped));
     case 'over': {
       const { code, text } = overText(stopped);
       if (code === 550) return refuse('recipient_blocked', `${text}.`);
@@ -38,6 +42,12 @@ export function refuseStopped(stopped: NotSent, sender: Sender): never {
       return refuse('rate_limited', `${text}.`, { limit: stopped.what, most, retryAfterSeconds });
     }
   }
+}
+
+/** For programs: `kinds` of what was found, and until when a budget is used up. */
+function fieldsOf({ error, reasons, resetsAt }: AgentStop): Record<string, unknown> {
+  if (error === 'secret_in_message') return { kinds: reasons.map(({ code }) => code) };
+  return { reasons, ...(resetsAt !== undefined && { resetsAt: new Date(resetsAt).toISOString() }) };
 }
 
 export function refuseAuthor({ address, domain, why }: ForeignAuthor, { allowedDomains }: Sender): never {

@@ -2,6 +2,7 @@ import { allowAll } from '../../mail/delivery/policy.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { HttpLimits } from '../http/rate.ts';
 import type { World } from '../operations/world.ts';
+import { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { Runner } from '../services/runner.ts';
 import { Waits } from '../waiting/waits.ts';
 import type { Inside } from './inside.ts';
@@ -22,6 +23,7 @@ export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: Wor
     baseUrl,
     ports,
     waits: new Waits(inside),
+    pdfs: new PdfReader(),
     runner: new Runner({ ...inside, baseUrl, ports }),
     revoked(account, gone) {
       if (gone === undefined) logins.revoked({ account });

@@ -80,6 +80,14 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
   wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
   wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
+  update_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)], addLabels: [fresh()] }),
+  trash_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
+  restore_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
+  list_contacts: inMailbox,
+  get_contact: (of) => ({ ...inMailbox(of), contact: `to@${of.domain.replace('.test', '.example')}` }),
+  list_labels: inMailbox,
+  create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
+  delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
   remove_sender_rule: ({ ruleId }) => ({ ruleId }),
@@ -209,6 +217,8 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
+  contact: (of) => `to@${of.domain.replace('.test', '.example')}`,
+  messageIds: (of) => [messageOf(of)],
   webhookId: (of) => of.webhookId,
   // Nothing was delivered to the webhooks of the fixture.
   deliveryId: (of) => `whd_${of.webhookId.slice(4)}`,
@@ -284,7 +294,8 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode subjectContains toPlus timeoutSeconds expectFrom uris`.split(/\s+/),
+    attachmentId mode subjectContains toPlus timeoutSeconds expectFrom uris
+    addLabels removeLabels unread starred markRead`.split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { submit } from '../../mail/delivery/submit.ts';
+import { meet } from '../../mail/store/budget.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
 import { rowId } from '../../src/ids.ts';
 import { anonymousCaller, type Caller } from '../../src/operations/caller.ts';
@@ -114,7 +115,7 @@ export async function twoTenants(
   more: readonly Command<never, unknown>[] = [],
 ): Promise<Tenants> {
   const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
-  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, ...more]);
+  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, addContact, ...more]);
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
 }
 
@@ -204,6 +205,8 @@ async function makeThings(
   const account = rowId('mailbox', mailboxId) ?? 0;
   const mail = `From: x@${word}.example\nMessage-ID: <1@${word}.example>\nSubject: ${word}\n${withFile(word)}`;
   await putMail(world.store, { account, receivedAt: world.clock() }, mail);
+  await world.store.write(addContact, { account, key: `to@${word}.example` });
+  await call('create_label', { mailbox: mailboxId, name: `${word}-label` });
   await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };
@@ -275,6 +278,14 @@ async function queueRows(
   };
   return { queueId: await queued(null), heldId: await queued('for a look') };
 }
+
+/** Somebody to whom the mailbox wrote. */
+const addContact = command(
+  'test-add-contact',
+  async (tx, { account, key }: { account: number; key: string }, stamp): Promise<void> => {
+    await meet(tx, account, [key], stamp.now);
+  },
+);
 
 /** Somebody who is in an organization and is not its only owner; the page on which people join is not an operation. */
 const addPerson = command(

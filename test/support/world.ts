@@ -14,6 +14,7 @@ import { HttpLimits } from '../../src/http/rate.ts';
 import { openMetrics } from '../../src/metrics.ts';
 import type { World } from '../../src/operations/world.ts';
 import { seedOperator } from '../../src/organizations/commands.ts';
+import { PdfReader } from '../../src/reading/pdf/read-pdf.ts';
 import { Runner } from '../../src/services/runner.ts';
 import { storeParts } from '../../src/store-parts.ts';
 import { LastUsed } from '../../src/tokens/last-used.ts';
@@ -85,6 +86,7 @@ export async function testWorld(
     baseUrl,
     ports,
     waits,
+    pdfs: new PdfReader(),
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),
     startedAt: clock() - 60_000,

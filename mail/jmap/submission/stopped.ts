@@ -1,5 +1,6 @@
 import { formatAddress, textKey, type Address } from '../../message/address.ts';
 import type { ForeignAuthor } from '../../delivery/identity.ts';
+import { whyOf } from '../../delivery/agent/why.ts';
 import type { Stopped } from '../../delivery/submit.ts';
 import type { OverAllowance } from '../../store/allowance.ts';
 import { type Outcome, refused } from '../standard-set.ts';
@@ -13,6 +14,8 @@ export function stoppedAs(stopped: Stopped, sender: Address | undefined): Outcom
       return over(stopped);
     case 'refused':
       return refused('forbiddenToSend', `${stopped.because}.`);
+    case 'agent-stop':
+      return refused(stopped.error === 'budget_exceeded' ? 'rateLimit' : 'forbiddenToSend', whyOf(stopped));
     case 'suppressed':
     case 'repeated':
     case 'changed':

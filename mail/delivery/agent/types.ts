@@ -1,0 +1,97 @@
+/** How a token may work at all; whoever owns it switches. */
+export const AGENT_MODES = ['normal', 'draft_only', 'reply_only', 'read_only', 'frozen'] as const;
+export type AgentMode = (typeof AGENT_MODES)[number];
+
+/** What owners decide about agents of a mailbox or of an organization. Of every list each entry is an address or a domain. */
+export interface AgentPolicy {
+  /** Whom an agent may write to: anybody, only who wrote first (in that thread), only those of `allow`, nobody. */
+  readonly sends: 'anybody' | 'replies' | 'allowed' | 'nobody';
+  /** These are never held for what an agent has read. */
+  readonly allow: readonly string[];
+  readonly block: readonly string[];
+  /** Mail to strangers waits for a person after an agent has read what outsiders wrote. */
+  readonly holdAfterReading: boolean;
+  /** Forwarders, webhooks, sender rules and tokens that an agent makes wait for a person. */
+  readonly rulesWait: boolean;
+  /** How many; null: no limit. */
+  readonly budgets: AgentBudgets;
+}
+
+export interface AgentBudgets {
+  readonly messagesPerHour: number | null;
+  readonly messagesPerDay: number | null;
+  /** Recipients that the mailbox never wrote to. */
+  readonly newRecipientsPerHour: number | null;
+  readonly newRecipientsPerDay: number | null;
+  readonly newRecipientsPerWeek: number | null;
+  readonly recipientsPerMessage: number | null;
+  readonly bytesPerDay: number | null;
+}
+
+/** What holds where no policy was chosen: all that the interface promises to tokens, and E2. */
+export const DEFAULT_POLICY: AgentPolicy = {
+  sends: 'anybody',
+  allow: [],
+  block: [],
+  holdAfterReading: true,
+  rulesWait: false,
+  budgets: {
+    messagesPerHour: null,
+    messagesPerDay: null,
+    newRecipientsPerHour: null,
+    newRecipientsPerDay: null,
+    newRecipientsPerWeek: null,
+    recipientsPerMessage: null,
+    bytesPerDay: null,
+  },
+};
+
+/** Of a token that another one made for one purpose. */
+export interface NarrowLimits {
+  /** Row of the thread that it belongs to. */
+  readonly thread: number | null;
+  /** It writes to who takes part in that thread, and to nobody else. */
+  readonly participantsOnly: boolean;
+  /** Messages in its whole life; null: no limit. */
+  readonly sends: number | null;
+}
+
+/** An agent that sends, as a door knows it. The commit decides about its mail with what it finds then. */
+export interface AgentSending {
+  /** Public id of a token, or of the mailbox whose password an agent has: what it read and sent is counted by it. */
+  readonly credential: string;
+  readonly mode: AgentMode;
+  readonly policy: AgentPolicy;
+  /** A policy was chosen for it: budgets and ramps are of that. */
+  readonly governed: boolean;
+  /** Row of the message that it answers, as far as the door knows; null: none. */
+  readonly answers: number | null;
+  /** It hands on a message, or a part of one, that somebody else wrote. */
+  readonly forwards: boolean;
+  /** Kinds of secrets that were found in the octets: `token`, `password`, `code`, `canary`... */
+  readonly secrets: readonly string[];
+  /** A person could let go what is held. */
+  readonly attended: boolean;
+  readonly limits: NarrowLimits | null;
+}
+
+/** Why a message of an agent waits, or does not go: for programs by its code, for people by its sentence. */
+export interface Reason {
+  readonly code: string;
+  /** One sentence without its full stop; nothing of a stranger's in it but addresses. */
+  readonly text: string;
+  readonly recipients?: readonly string[];
+}
+
+/** What the gate has to say of an agent's mail. */
+export type AgentVerdict =
+  { readonly kind: 'go' } | { readonly kind: 'hold'; readonly reasons: readonly Reason[] } | AgentStop;
+
+/** Nothing of it stays; `error` is the code that tools and routes answer with. */
+export interface AgentStop {
+  readonly kind: 'agent-stop';
+  readonly error: 'secret_in_message' | 'budget_exceeded' | 'recipient_blocked' | 'action_not_allowed' | 'conflict';
+  readonly reasons: readonly Reason[];
+  /** Of a budget, ms UTC. */
+  readonly resetsAt?: number;
+}

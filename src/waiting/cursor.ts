@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { refuse } from '../operations/refusal.ts';
 
-/** Messages behind the first that was passed over which a cursor remembers one by one. */
-const WINDOW = 200;
+/** Of so many of the last messages a cursor remembers one by one which were told. */
+export const WINDOW = 200;
 /** Stretches of told messages that a cursor names: with a limit it stays short enough for a model to pass on. */
 const MOST_RUNS = 24;
 const MAC_CHARS = 8;

@@ -40,10 +40,21 @@ async function mailboxes(world: World, caller: Caller): Promise<{ id: string; ad
   return all.map(({ id, address }) => ({ id: String(id), address: String(address) }));
 }
 
-/** The first page of a list; a caller who may not see it is offered nothing. */
+/** Pages of a list that are looked through. */
+const MOST_PAGES = 20;
+
+/** The items of a list; a caller who may not see it is offered nothing. */
 async function listed(world: World, caller: Caller, name: string, key: string): Promise<Record<string, unknown>[]> {
   const { perform, findOperation } = await operations();
   const operation = findOperation(name);
-  const outcome = operation && (await perform(world, operation, caller, { limit: MOST }));
-  return outcome?.kind === 'done' ? (outcome.result[key] as Record<string, unknown>[]) : [];
+  const items: Record<string, unknown>[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < MOST_PAGES && operation !== undefined && cursor !== null; page++) {
+    const given = { limit: MOST, ...(typeof cursor === 'string' && { cursor }) };
+    const outcome = await perform(world, operation, caller, given);
+    if (outcome.kind === 'refused') return items;
+    items.push(...(outcome.result[key] as Record<string, unknown>[]));
+    cursor = outcome.result['nextCursor'] ?? null;
+  }
+  return items;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { newestNumber, numberOf } from '../../waiting/arrival-queries.ts';
-import { CURSOR_FORM, type Place, placeAfter } from '../../waiting/cursor.ts';
+import { CURSOR_FORM, type Place, placeAfter, WINDOW } from '../../waiting/cursor.ts';
 import { lookBehind, type Looked } from '../../waiting/look.ts';
 import { wantedTest } from '../../waiting/wanted.ts';
 import { type Call, operation } from '../operation.ts';
@@ -78,7 +78,7 @@ export async function placeNamed(call: Call, box: Mailbox, since: string | undef
     : call.waits.cursors.read(since, box.id, newest);
 }
 
-/** Looks behind a place, again and again: at what is new, and at all of it when something moved instead. */
+/** Looks behind a place, again and again: at what is new, and where nothing is at what may have been moved. */
 export function looker(
   call: Call,
   box: Mailbox,
@@ -90,7 +90,7 @@ export function looker(
     (await lookBehind(call.store, box, place, { ...how, from })) ?? mailboxGone();
   const look = async (): Promise<Looked['found'] | undefined> => {
     let looked = await lookFrom(seen);
-    if (looked.found.length === 0 && looked.seen === seen) looked = await lookFrom(place.done);
+    if (looked.found.length === 0 && looked.seen === seen) looked = await lookFrom(seen - WINDOW);
     seen = Math.max(seen, looked.seen);
     return looked.found.length === 0 ? undefined : looked.found;
   };

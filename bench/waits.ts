@@ -14,7 +14,7 @@ const FIRST = 100;
 const MAILBOXES = 10;
 const IDLE_SECONDS = 10;
 
-for (const way of ['rest', 'mcp', 'stream'] as const) await measure(way);
+for (const way of ['rest', 'mcp', 'stream', 'modern'] as const) await measure(way);
 
 async function measure(way: Way): Promise<void> {
   // Each figure in a process of its own: memory that an earlier load left free would hide what waits take.

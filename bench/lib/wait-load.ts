@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, request as ask } from 'node:http';
 
-/** How an agent waits: by a long poll, by a bare call, or with a stream that tells its progress. */
-export type Way = 'rest' | 'mcp' | 'stream';
+/** How an agent waits: by a long poll, by a bare call, with a stream of the older revisions, or of the current one. */
+export type Way = 'rest' | 'mcp' | 'stream' | 'modern';
 
 export interface OpenWait {
   /** Resolves with the moment at which the answer was there, ms of performance.now(). */
@@ -11,16 +11,12 @@ export interface OpenWait {
 
 /** Opens one wait for the mail of a mailbox, on a connection of its own. */
 export function openWait(port: number, token: string, mailbox: string, way: Way): OpenWait {
-  const args = { mailbox, timeoutSeconds: way === 'stream' ? 300 : 50 };
+  const seconds = way === 'rest' || way === 'mcp' ? 50 : 300;
+  const path = `/api/email/mailboxes/${mailbox}/wait?timeout=${seconds}`;
   const asked =
     way === 'rest'
-      ? send(port, token, `/api/email/mailboxes/${mailbox}/wait?timeout=${args.timeoutSeconds}`, {})
-      : send(port, token, '/mcp', way === 'stream' ? { accept: 'application/json, text/event-stream' } : {}, {
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name: 'wait_for_email', arguments: args, ...(way === 'stream' && { _meta: { progressToken: 1 } }) },
-        });
+      ? send(port, token, path, {})
+      : send(port, token, '/mcp', HEADERS[way], called(mailbox, seconds, way));
   const answered = new Promise<number>((resolve, reject) => {
     asked.on('error', reject);
     asked.on('response', (response) => {
@@ -36,6 +32,28 @@ export function openWait(port: number, token: string, mailbox: string, way: Way)
   // Nobody may be waiting for it any more when it ends.
   answered.catch(() => undefined);
   return { answered, end: () => void asked.destroy() };
+}
+
+const STREAM = { accept: 'application/json, text/event-stream' };
+const VERSION = '2026-07-28';
+const HEADERS = {
+  mcp: {},
+  stream: STREAM,
+  modern: { ...STREAM, 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': 'wait_for_email' },
+};
+const META = {
+  mcp: {},
+  stream: { progressToken: 1 },
+  modern: {
+    progressToken: 1,
+    'io.modelcontextprotocol/protocolVersion': VERSION,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  },
+};
+
+function called(mailbox: string, timeoutSeconds: number, way: Exclude<Way, 'rest'>): object {
+  const params = { name: 'wait_for_email', arguments: { mailbox, timeoutSeconds }, _meta: META[way] };
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
 }
 
 const agent = new Agent({ keepAlive: false, maxSockets: Infinity });

@@ -17,6 +17,8 @@ export interface Served {
   caller: Caller;
   trim: Trim;
   gone: () => AbortSignal;
+  /** It calls a tool: nothing else has to be served. */
+  calls: boolean;
   /** Told of each tool that was called, before its answer leaves. */
   called(outcome: Called): Promise<void>;
 }
@@ -112,7 +114,7 @@ export class Library {
       await served.called(outcome);
       return resultOf(outcome, params.name) as never;
     });
-    this.#offer.extend?.(server, served.caller);
+    if (!served.calls) this.#offer.extend?.(server, served.caller);
     return server;
   }
 }

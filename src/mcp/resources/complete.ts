@@ -47,9 +47,10 @@ const MOST_PAGES = 20;
 async function listed(world: World, caller: Caller, name: string, key: string): Promise<Record<string, unknown>[]> {
   const { perform, findOperation } = await operations();
   const operation = findOperation(name);
+  if (operation === undefined) return [];
   const items: Record<string, unknown>[] = [];
   let cursor: unknown;
-  for (let page = 0; page < MOST_PAGES && operation !== undefined && cursor !== null; page++) {
+  for (let page = 0; page < MOST_PAGES && cursor !== null; page++) {
     const given = { limit: MOST, ...(typeof cursor === 'string' && { cursor }) };
     const outcome = await perform(world, operation, caller, given);
     if (outcome.kind === 'refused') return items;

@@ -33,6 +33,7 @@ async function ask(method: string, params: object = {}, secret: string | null = 
     gone: () => new AbortController().signal,
   };
   const said = await door.post(request);
+  if ('events' in said) throw new Error('a stream');
   return (said instanceof Response ? await said.json() : JSON.parse(said.body)) as Said;
 }
 const read = async (uri: string, secret?: string): Promise<Said> => ask('resources/read', { uri }, secret);

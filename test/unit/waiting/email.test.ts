@@ -79,6 +79,13 @@ describe('wait_for_email', () => {
     expect(subjects(await wait({ since: second.cursor, limit: 20 }))).toEqual([]);
   });
 
+  test('what was told between others is not told again with them', async () => {
+    const since = await begin();
+    for (const one of ['first', 'second', 'third']) await comes(one);
+    const middle = await wait({ since, subjectContains: 'second' });
+    expect(subjects(await wait({ since: middle.cursor, limit: 20 }))).toEqual(['first', 'third']);
+  });
+
   test('by subject and by plus tag', async () => {
     const since = await begin();
     await comes('=?utf-8?q?Best=C3=A4tigung?= 7');

@@ -144,7 +144,7 @@ async function answer(
 ): Promise<FastifyReply> {
   const { perform } = await operations();
   const audience = operation.streams === true ? { signal: goneSignal(reply.raw) } : undefined;
-  const outcome = await perform(world, operation, caller, input, audience);
+  const outcome = await perform(world, operation, caller, input, { audience });
   if (outcome.kind === 'refused') return say(reply, outcome.refusal);
-  return reply.code(operation.rest?.status ?? 200).send(outcome.result);
+  return reply.code(outcome.pending === true ? 202 : (operation.rest?.status ?? 200)).send(outcome.result);
 }

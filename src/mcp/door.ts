@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Caller } from '../operations/caller.ts';
 import type { Audience } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
@@ -15,6 +14,7 @@ import {
   rpcResult,
   rpcStream,
 } from './answer.ts';
+import { insufficientScope, unauthorized } from './challenge.ts';
 import type { Library, Served } from './library.ts';
 import type { Called, Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
@@ -68,11 +68,13 @@ export class McpDoor {
       sessionText: modern || message.method === 'initialize' ? undefined : request.header(SESSION_HEADER),
       ip: request.ip,
     });
-    const refused = await this.#refusal(principal, message, id, request.ip);
+    const refused = await this.#refusal(principal, message, id, request);
     if (refused !== undefined) return refused;
     const { caller, session } = principal as Principal & { kind: 'caller' };
     const trim = readTrim(request.url.searchParams, request.header);
     const exchange: Exchange = { request, message, id, caller, session, trim, headers: {} };
+    const lacking = await this.#lacking(exchange);
+    if (lacking !== undefined) return lacking;
     return modern ? this.#modern(exchange) : this.#legacy(exchange);
   }
 
@@ -90,14 +92,24 @@ export class McpDoor {
     await (await this.#library)?.close();
   }
 
-  async #refusal(principal: Principal, message: Message, id: RpcId, ip: string): Promise<McpAnswer | undefined> {
+  async #refusal(
+    principal: Principal,
+    message: Message,
+    id: RpcId,
+    { ip, url }: McpRequest,
+  ): Promise<McpAnswer | undefined> {
     const token = principal.kind === 'caller' ? principal.caller.token?.id : undefined;
     const wait = this.#world.limits.take(ip, token, this.#world.clock());
     if (wait > 0) return flooded(id, wait);
     if (principal.kind === 'session-gone') return sessionGone(id);
-    if (principal.kind === 'unauthorized') return this.#unauthorized(id, principal.code, principal.why, true);
-    if (principal.caller.kind !== 'anonymous' || (await this.#isOpen(message))) return undefined;
-    return this.#unauthorized(id, 'unauthorized', 'send a token as "Authorization: Bearer <token>"', false);
+    const base = this.#world.baseUrl();
+    if (principal.kind === 'unauthorized') return unauthorized(base, id, { ...principal, presented: true });
+    if (principal.caller.kind !== 'anonymous') return undefined;
+    // Hosts that can sign a person in do so when they are refused at once, and not when a tool is.
+    const openly = url.searchParams.get('auth') !== 'required';
+    if (openly && (await this.#isOpen(message))) return undefined;
+    const why = 'send a token as "Authorization: Bearer <token>"';
+    return unauthorized(base, id, { code: 'unauthorized', why, presented: false });
   }
 
   async #isOpen({ method, params }: Message): Promise<boolean> {
@@ -105,14 +117,14 @@ export class McpDoor {
     return method === 'tools/call' && typeof params['name'] === 'string' && this.#offer.isAnonymous(params['name']);
   }
 
-  #unauthorized(id: RpcId, error: string, why: string, presented: boolean): McpAnswer {
-    const metadata = `${this.#world.baseUrl()}/.well-known/oauth-protected-resource/mcp`;
-    const detail = presented ? ', error="invalid_token"' : '';
-    return rpcError(id, 401, `unauthorized: ${why}`, {
-      status: 401,
-      data: { error, requestId: `req_${randomBytes(9).toString('base64url')}` },
-      headers: { 'www-authenticate': `Bearer realm="mcp", resource_metadata="${metadata}", scope="read"${detail}` },
-    });
+  /** A program that a person let in gets a challenge for what it lacks, and not an error of the tool. */
+  async #lacking({ message, id, caller, trim }: Exchange): Promise<McpAnswer | undefined> {
+    const { name, arguments: args } = message.params;
+    if (message.method !== 'tools/call' || caller.token?.oauth == null || typeof name !== 'string') return undefined;
+    if ((await this.#offer.lacks?.(caller, name)) !== true) return undefined;
+    const outcome = await this.#offer.call(caller, name, args, trim, () => ({ signal: AbortSignal.abort() }));
+    const told = outcome.kind === 'refused' && outcome.refusal['requiredAction'] !== undefined;
+    return told ? insufficientScope(this.#world.baseUrl(), id, caller, outcome.refusal) : undefined;
   }
 
   /** The revisions with a handshake, and whoever just posts JSON. The frequent methods need no library. */
@@ -207,7 +219,8 @@ export class McpDoor {
     const { message, caller, session, headers } = exchange;
     const known = ['initialize', 'tools/list', 'tools/call'].includes(message.method);
     const anonymous = caller.kind === 'anonymous' && message.method !== 'initialize';
-    if (!known || anonymous || session !== undefined) return;
+    // An access token is short-lived by itself: a session would outlive it.
+    if (!known || anonymous || session !== undefined || caller.token?.oauth != null) return;
     headers[SESSION_HEADER] = this.#ids.mint(caller.token?.id ?? 0, this.#world.clock()).text;
   }
 

@@ -30,6 +30,8 @@ export interface Offer {
   tools(caller: Caller, trim: Trim): Promise<readonly object[]>;
   /** Whether a caller without credentials may call it. */
   isAnonymous(name: string): Promise<boolean>;
+  /** Whether the caller has not the action that a tool needs. */
+  lacks?(caller: Caller, name: string): Promise<boolean>;
   /** `attend` is asked for who waits, where the tool may take long. */
   call(caller: Caller, name: string, args: unknown, trim: Trim, attend: () => Audience): Promise<Called>;
   /** Whether a tool may take long, and tells of its progress. */
@@ -64,6 +66,10 @@ export function catalogueOffer(world: World): Offer {
       return listed(catalogue, caller, trim).map(toolOf);
     },
     isAnonymous: async (name) => (await find(name))?.action === 'anonymous',
+    async lacks({ actions }, name) {
+      const needed = (await find(name))?.action ?? 'identity';
+      return needed !== 'identity' && needed !== 'anonymous' && !actions.has(needed);
+    },
     streams: async (name) => (await find(name))?.streams === true,
     async call(caller, name, args, trim, attend) {
       const operation = await find(name);
@@ -71,8 +77,7 @@ export function catalogueOffer(world: World): Offer {
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
       const { perform } = await operations();
       const audience = operation.streams === true ? attend() : undefined;
-      const by = trim.readOnly ? reading(caller) : caller;
-      const outcome = await perform(world, operation, by, args, audience);
+      const outcome = await perform(world, operation, trim.readOnly ? reading(caller) : caller, args, { audience });
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;
       return {

@@ -48,13 +48,6 @@ export interface Hints {
   readonly openWorld: boolean;
 }
 
-/** Whoever waits for the answer of an operation that may take long. */
-export interface Audience {
-  /** Aborted when nobody waits any more. */
-  readonly signal: AbortSignal;
-  /** Tells how far it is, for who asked to be told. */
-  readonly progress?: ((done: number, of: number) => void) | undefined;
-}
 /** What an MCP answer can hold beside its JSON. Doors that only have JSON leave it out. */
 export type Block =
   | { readonly type: 'image'; /** Base64. */ readonly data: string; readonly mimeType: string }
@@ -65,6 +58,14 @@ export type Block =
       readonly mimeType: string;
       readonly size: number;
     };
+
+/** Whoever waits for the answer of an operation that may take long. */
+export interface Audience {
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Tells how far it is, for who asked to be told. */
+  readonly progress?: ((done: number, of: number) => void) | undefined;
+}
 
 /** One call of an operation: the world, who asks, and the only way to write with an audit row. */
 export interface Call extends World {
@@ -109,6 +110,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly operatorOnly?: true;
   /** Only at the operator's socket: box-wide, or done on the operator's word. Never listed or callable elsewhere. */
   readonly socketOnly?: true;
+  /** Decides about agents: for people in the portal and the operator, never for a token. Never listed as a tool. */
+  readonly peopleOnly?: true;
   /** The answer holds a secret: it is never logged, and the audit log says that it was shown. */
   readonly secret?: true;
   /** Outputs hold text of strangers. */
@@ -125,8 +128,16 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
     /** Other names by which its query knows input fields. */
     readonly query?: Readonly<Record<string, string>>;
   };
+  /**
+   * It changes who hears of mail or who may work here, so that it outlives a token that was misled: one under a policy
+   * whose rules wait only proposes what this is true for.
+   */
+  rule?(call: Call, input: z.output<I>): boolean | Promise<boolean>;
   run(call: Call, input: z.output<I>): Promise<z.input<O>>;
 }
+
+/** Of {@link Operation.rule}: whatever its arguments are. */
+export const always = (): boolean => true;
 
 /** Declares an operation; hints that are left out are false. */
 export function operation<I extends z.ZodObject, O extends z.ZodType>(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
+import { propose, waitsForPerson } from '../agents/propose.ts';
 import { AUDITED, noteAudit, type Audited } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { rowId } from '../ids.ts';
@@ -14,27 +15,42 @@ import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
-  | { readonly kind: 'done'; readonly result: Record<string, unknown>; readonly blocks?: readonly Block[] }
+  /** `pending`: nothing was done yet, a person has to accept it. */
+  | {
+      readonly kind: 'done';
+      readonly result: Record<string, unknown>;
+      readonly blocks?: readonly Block[];
+      readonly pending?: true;
+    }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
 
-/**
- * Checks, runs and records one operation; the only way from a door to an operation. Never rejects. `audience` waits for
- * an operation that streams.
- */
+/** What else is so about a call. */
+interface Circumstances {
+  /** A person said yes to this very call, which the caller only proposed. */
+  accepted?: boolean;
+  /** Who waits for an operation that streams. */
+  audience?: Audience | undefined;
+}
+
+/** Checks, runs and records one operation; the only way from a door to an operation. Never rejects. */
 export async function perform(
   world: World,
   operation: Operation,
   caller: Caller,
   given: unknown,
-  audience?: Audience,
+  { accepted = false, audience }: Circumstances = {},
 ): Promise<Performed> {
   const requestId = `req_${randomBytes(9).toString('base64url')}`;
   const began = performance.now();
   const call = new RunningCall(world, operation, caller, requestId, audience);
   let outcome = 'done';
   try {
-    authorize(operation, caller);
+    authorize(operation, caller, accepted);
     const input = understand(operation, caller, given);
+    if (!accepted && (await waitsForPerson(call.face, operation, input))) {
+      outcome = 'pending';
+      return { kind: 'done', result: await propose(call.face, operation.name, given), pending: true };
+    }
     const result = operation.output.parse(await operation.run(call.face, input)) as Record<string, unknown>;
     return { kind: 'done', result, ...(call.blocks.length > 0 && { blocks: call.blocks }) };
   } catch (error) {
@@ -62,10 +78,16 @@ export async function perform(
 }
 
 /** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */
-export function authorize(operation: Operation, caller: Caller): void {
+export function authorize(operation: Operation, caller: Caller, accepted = false): void {
   const { action } = operation;
   if (operation.socketOnly === true && caller.kind !== 'operator') {
     refuse('out_of_scope', `${operation.name} is for whoever may open the socket in the data directory.`);
+  }
+  if (operation.peopleOnly === true && caller.kind === 'token' && !accepted) {
+    refuse('action_not_allowed', `${operation.name} is for people: they do it in the portal. No token may.`, {
+      requiredAction: 'person',
+      grantedActions: [...caller.actions],
+    });
   }
   if (action === 'anonymous') return;
   if (caller.organization === undefined) {

@@ -59,10 +59,10 @@ export interface World {
   readonly revoked: (account: number, credentials?: readonly number[]) => void;
   /** Everything that can be done; loaded at first use. */
   readonly catalogue: () => Promise<readonly Operation[]>;
-  /** Everybody who waits for mail. */
-  readonly waits: Waits;
   /** Reads documents of strangers. */
   readonly pdfs: PdfReader;
+  /** Everybody who waits for mail. */
+  readonly waits: Waits;
   /** Runs what services are made of. */
   readonly runner: Runner;
   /** Queue rows may have become due. */

@@ -22,8 +22,8 @@ export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: Wor
     policy: allowAll,
     baseUrl,
     ports,
-    waits: new Waits(inside),
     pdfs: new PdfReader(),
+    waits: new Waits(inside),
     runner: new Runner({ ...inside, baseUrl, ports }),
     revoked(account, gone) {
       if (gone === undefined) logins.revoked({ account });

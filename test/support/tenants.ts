@@ -2,8 +2,9 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { submit } from '../../mail/delivery/submit.ts';
 import { meet } from '../../mail/store/budget.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
+import { DRAFT, SEEN } from '../../mail/store/flags.ts';
 import { rowId } from '../../src/ids.ts';
-import { anonymousCaller, type Caller } from '../../src/operations/caller.ts';
+import { anonymousCaller, type Caller, operatorCaller } from '../../src/operations/caller.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform, type Performed } from '../../src/operations/perform.ts';
@@ -32,6 +33,8 @@ export interface Things {
   forwarderId: string;
   aliasId: string;
   ruleId: string;
+  /** Of the organization. */
+  policyId: string;
   /** Of the organization. */
   webhookId: string;
   sourceAddress: string;
@@ -157,6 +160,7 @@ async function makeTenant(world: World, word: string): Promise<Tenant> {
     organizationId,
     slug,
     userId: `usr_${user}`,
+    policyId: await policyOf(world, organizationId, word),
     activeKeyId: active.keyId,
     pendingKeyId: pending.keyId,
     pendingSignature: pending.signature,
@@ -180,7 +184,10 @@ export function spki(key: KeyObject): string {
   return key.export({ format: 'der', type: 'spki' }).toString('base64');
 }
 
-type Whole = Pick<Things, 'organizationId' | 'slug' | 'userId' | 'activeKeyId' | 'pendingKeyId' | 'pendingSignature'>;
+type Whole = Pick<
+  Things,
+  'organizationId' | 'slug' | 'userId' | 'policyId' | 'activeKeyId' | 'pendingKeyId' | 'pendingSignature'
+>;
 
 async function makeThings(
   world: World,
@@ -207,6 +214,10 @@ async function makeThings(
   await putMail(world.store, { account, receivedAt: world.clock() }, mail);
   await world.store.write(addContact, { account, key: `to@${word}.example` });
   await call('create_label', { mailbox: mailboxId, name: `${word}-label` });
+  for (const n of [1, 2, 3]) {
+    const draft = `From: <${address}>\nTo: to@${word}.example\nMessage-ID: <draft-${n}@${domain}>\nSubject: ${word} ${n}\n\n${word}\n`;
+    await putMail(world.store, { account, folder: 'Drafts', bits: SEEN | DRAFT, receivedAt: world.clock() }, draft);
+  }
   await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };
@@ -231,6 +242,13 @@ async function makeThings(
     appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
     tokenId: await get('create_agent_token', tokenArgs, 'token'),
   };
+}
+
+/** People make policies. */
+async function policyOf(world: World, organizationId: string, word: string): Promise<string> {
+  const person = operatorCaller(rowId('organization', organizationId));
+  const made = await done(world, 'save_agent_policy', { name: `${word} policy`, preset: 'support-desk' }, person);
+  return String(made['policyId']);
 }
 
 /** A message with a link and a file, from where its Content-Type begins. */

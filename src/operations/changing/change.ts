@@ -7,6 +7,7 @@ import {
   type EmailChange,
 } from '../../../mail/store/email-change-commands.ts';
 import { publicId } from '../../ids.ts';
+import { agentOf } from '../caller.ts';
 import type { Call } from '../operation.ts';
 import { MessageId, namedMailbox, namedMessage } from '../reading/which.ts';
 import { notFound } from '../refusal.ts';
@@ -19,7 +20,7 @@ export const MessageIds = z.array(MessageId).min(1).max(100);
 export const Failed = z.array(
   z.object({
     messageId: z.string(),
-    error: z.enum(['not_found', 'folder_gone', 'too_many_labels', 'not_in_trash']),
+    error: z.enum(['not_found', 'folder_gone', 'too_many_labels', 'not_in_trash', 'awaits_approval']),
   }),
 );
 export type Failed = z.output<typeof Failed>;
@@ -87,7 +88,7 @@ async function write(
   detail: Parameters<Call['change']>[3],
 ): Promise<readonly ChangeOutcome[]> {
   const messages = changes.map(({ email }) => jmapId('email', email));
-  const input = { account: box.id, changes, ifState: null };
+  const input = { account: box.id, changes, ifState: null, by: agentOf(call.caller) };
   const done = await call.change(changeEmails, input, publicId('mailbox', box.id), { messages, ...detail });
   return done.kind === 'done' ? done.outcomes : [];
 }
@@ -104,5 +105,8 @@ function errorOf({ kind }: ChangeOutcome): Failed[number]['error'] | undefined {
       return 'folder_gone';
     case 'not-found':
       return 'not_found';
+    // A person decides about it, with a mail program or on the page of what waits.
+    case 'forbidden':
+      return 'awaits_approval';
   }
 }

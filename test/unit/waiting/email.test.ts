@@ -182,7 +182,7 @@ describe('wait_for_email', () => {
 });
 
 function attended(audience: Audience, args: object, caller = tenants.a.caller) {
-  return perform(tenants.world, operationOf('wait_for_email'), caller, { mailbox, ...args }, audience);
+  return perform(tenants.world, operationOf('wait_for_email'), caller, { mailbox, ...args }, { audience });
 }
 
 async function moveToInbox(): Promise<void> {

@@ -19,9 +19,19 @@ import type { Library, Served } from './library.ts';
 import type { Called, Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
 import { flooded, notAllowed, sessionGone } from './refusals.ts';
-import { isModern, type McpRequest, type Message, progressTokenOf, readMessage, webRequest } from './request.ts';
+import {
+  acceptsStream,
+  isModern,
+  lackingParam,
+  type McpRequest,
+  type Message,
+  progressTokenOf,
+  readMessage,
+  webRequest,
+} from './request.ts';
 import { bindSession, endSession, sessionState } from './session-commands.ts';
 import { type SessionId, SessionIds } from './session-id.ts';
+import { retryAfter, toolResult } from './tool-result.ts';
 import { readTrim, type Trim } from './trim.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -143,6 +153,8 @@ export class McpDoor {
     if (calls && !byLibrary) return wantsStream ? this.#tell(exchange) : this.#call(exchange);
     if (message.method === 'initialize') return this.#initialize(exchange);
     if (!calls && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
+    const lacking = lackingParam(message);
+    if (lacking !== undefined) return rpcError(id, -32602, `${message.method} needs params.${lacking}`);
     const library = await this.#loaded();
     const response = await library.legacy(
       webRequest(request),
@@ -235,22 +247,6 @@ export class McpDoor {
       await this.#world.store.write(bindSession, { nonce, expiresAt, token: token.id });
     }
   }
-}
-
-function acceptsStream(request: McpRequest): boolean {
-  return (request.header('accept') ?? '').includes('text/event-stream');
-}
-
-function toolResult(outcome: Called & { kind: 'done' | 'refused' }): string {
-  const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
-  const error = outcome.kind === 'refused' ? ',"isError":true' : '';
-  const blocks = outcome.kind === 'done' ? (outcome.blocks ?? []).map((block) => `,${JSON.stringify(block)}`) : [];
-  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}${blocks.join('')}],"structuredContent":${json}${error}}`;
-}
-
-function retryAfter(outcome: Called): Record<string, string> {
-  const seconds = outcome.kind === 'refused' ? outcome.refusal['retryAfterSeconds'] : undefined;
-  return typeof seconds === 'number' ? { 'retry-after': String(seconds) } : {};
 }
 
 function withHeaders(answer: McpAnswer, headers: Record<string, string>): McpAnswer {

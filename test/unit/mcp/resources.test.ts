@@ -211,3 +211,9 @@ describe('prompts', () => {
     }
   });
 });
+
+test('what is asked for wrongly is the fault of who asks', async () => {
+  for (const method of ['resources/read', 'prompts/get', 'completion/complete']) {
+    expect((await ask(method, {})).error).toMatchObject({ code: -32602 });
+  }
+});

@@ -8,6 +8,7 @@ import { anonymousCaller, type Caller, operatorCaller } from '../../src/operatio
 import { findOperation } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform, type Performed } from '../../src/operations/perform.ts';
+import { releaseMessage } from '../../src/operations/quarantine/release.ts';
 import { getMessageSource } from '../../src/operations/reading/source.ts';
 import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
 import { watchResources } from '../../src/operations/waiting/watched.ts';
@@ -123,7 +124,7 @@ export async function twoTenants(
 }
 
 /** Operations that are no tools. */
-export const UNLISTED: readonly Operation[] = [getServiceEnvironment, getMessageSource, watchResources];
+export const UNLISTED: readonly Operation[] = [getServiceEnvironment, getMessageSource, watchResources, releaseMessage];
 
 export function operationOf(name: string): Operation {
   const found = UNLISTED.find((one) => one.name === name) ?? findOperation(name);

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
 import { isLoopback } from '../../../mail/guard/network.ts';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { numberBefore, numberOf } from '../../waiting/arrival-queries.ts';
@@ -83,8 +84,10 @@ export const waitForCode = operation({
     const kept = last === undefined ? [...withheld.values()].at(-1) : undefined;
     if (last !== undefined) await noteShown(call, box, last);
     const shown = (last ?? kept)?.known.row.id;
-    const [message = null] = shown === undefined ? [] : await summaries(call.store, box, [shown]);
-    const told = [...given.keys(), ...(shown === undefined ? [] : [shown])].map(numberOf);
+    const ids = shown === undefined ? [] : [shown];
+    await noteExposure(call, rowsOf(ids));
+    const [message = null] = await summaries(call.store, box, ids);
+    const told = [...given.keys(), ...ids].map(numberOf);
     return {
       matched: last !== undefined,
       timedOut: over && last === undefined,

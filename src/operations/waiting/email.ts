@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { newestNumber, numberOf } from '../../waiting/arrival-queries.ts';
@@ -59,6 +60,7 @@ export const waitForEmail = operation({
     const { look, seen } = looker(call, box, place, { limit, fits });
     const { found = [], over } = await waitFor(call, box.id, timeoutSeconds, look);
     const ids = found.map(({ known }) => known.row.id);
+    await noteExposure(call, rowsOf(ids));
     const messages = await summaries(call.store, box, ids);
     return {
       matched: messages.length > 0,

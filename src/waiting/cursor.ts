@@ -41,7 +41,7 @@ export function placeAfter(place: Place, numbers: readonly number[], seen: numbe
 }
 
 /** A cursor as it looks; whether it holds is asked apart. */
-export const CURSOR_FORM = /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}_[\w-]{8}$/;
+const CURSOR_FORM = /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}_[\w-]{8}$/;
 
 /** Writes and reads cursors: a place under a MAC, so that one which a model has changed is seen to be no cursor. */
 export class Cursors {

@@ -34,7 +34,7 @@ export const waitForCode = operation({
   untrusted: true,
   streams: true,
   description:
-    'Waits for the code or link of a sign-up; mail of the last 10 minutes counts. For a new code pass the cursor on as since. Only mail that DMARC proves to be of expectFrom (or below it) counts; other mail is withheld. resolve_link opens the handle. Changes nothing.',
+    'Waits for the code or link of a sign-up in mail that DMARC proves to be of expectFrom; the last 10 minutes count. For a new code pass the cursor on as since. resolve_link opens the handle. Changes nothing.',
   hints: { readOnly: true, openWorld: true },
   input: z.strictObject({
     ...InMailbox,

@@ -3,7 +3,7 @@ import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { newestNumber, numberOf } from '../../waiting/arrival-queries.ts';
-import { CURSOR_FORM, type Place, placeAfter, WINDOW } from '../../waiting/cursor.ts';
+import { type Place, placeAfter, WINDOW } from '../../waiting/cursor.ts';
 import { lookBehind, type Looked } from '../../waiting/look.ts';
 import { wantedTest } from '../../waiting/wanted.ts';
 import { type Call, operation } from '../operation.ts';
@@ -12,10 +12,8 @@ import type { Mailbox } from '../scope.ts';
 import { InMailbox, namedMailbox } from '../reading/which.ts';
 import { mailboxGone, waitFor } from './pause.ts';
 
-export const Since = z
-  .string()
-  .regex(CURSOR_FORM, 'is no cursor: pass on the one of the last answer as it is')
-  .optional();
+/** Its form is not for the wire: what is no cursor is refused in words. */
+export const Since = Line(1, 300).optional();
 export const Timeout = z.number().int().min(0).max(300).default(25).describe('over 50 only with a progressToken');
 
 export const waitForEmail = operation({
@@ -28,7 +26,7 @@ export const waitForEmail = operation({
   untrusted: true,
   streams: true,
   description:
-    'Waits until mail comes, and answers at once when it has come since the cursor. Pass the cursor of each answer on as since: nothing is missed, nothing told twice. Mail in Junk is only counted. Changes nothing.',
+    'Waits until mail comes. Pass the cursor of each answer on as since: nothing is missed, nothing told twice. Mail in Junk is only counted. Changes nothing.',
   hints: { readOnly: true, openWorld: true },
   input: z.strictObject({
     ...InMailbox,

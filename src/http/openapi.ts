@@ -133,7 +133,8 @@ function byName(one: Operation): Json {
 }
 
 /** The same with its arguments where its own route has them: path, then query or body. */
-function byRoute(one: Operation, { method, path, status }: NonNullable<Operation['rest']>): Json {
+function byRoute(one: Operation, { method, path, status, query = {} }: NonNullable<Operation['rest']>): Json {
+  const shortened = new Map(Object.entries(query).map(([short, name]) => [name, short]));
   const named = [...path.matchAll(/\/:(\w+)/g)].map((found) => found[1] ?? '');
   const properties = Object.entries((inputSchema(one)['properties'] ?? {}) as Record<string, Json>);
   const others = properties.filter(([name]) => !named.includes(name));
@@ -141,7 +142,7 @@ function byRoute(one: Operation, { method, path, status }: NonNullable<Operation
   const parameter =
     (where: 'path' | 'query') =>
     ([name, schema]: [string, Json]) => ({
-      name,
+      name: shortened.get(name) ?? name,
       in: where,
       required: where === 'path' || required(one).includes(name),
       schema,

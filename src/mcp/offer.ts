@@ -5,7 +5,9 @@ import type { Audience, Block, Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { catalogueSha256 } from './catalogue-pin.ts';
+import { serveResources } from './resources/serve.ts';
 import type { Trim } from './trim.ts';
+import type { Watch } from './watch.ts';
 
 export type Called =
   | {
@@ -38,10 +40,14 @@ export interface Offer {
   /** Whether a tool may take long, and tells of its progress. */
   streams?(name: string): Promise<boolean>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
-  extend?(server: Server): void;
+  extend?(server: Server, caller: Caller): void;
   /** Tools that need the library; `call` is not asked for them. */
   libraryTool?(name: string): LibraryTool | undefined;
-  /** What open subscriptions are told of. */
+  /** Capabilities of the current revision alone. */
+  readonly modern?: ServerCapabilities;
+  /** Watches resources for a subscription; undefined: too much is watched already. */
+  watch?(caller: Caller, uris: readonly string[], signal: AbortSignal): Promise<Watch | undefined>;
+  /** What all open subscriptions are told of, in place of what they watch. */
   readonly changes?: ServerEventBus;
 }
 
@@ -53,7 +59,10 @@ export function catalogueOffer(world: World): Offer {
   const find = async (name: string): Promise<Operation | undefined> => (await operations()).findOperation(name);
   return {
     instructions: INSTRUCTIONS,
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+    modern: { resources: { subscribe: true } },
+    extend: (server, caller) => serveResources(world, server, caller),
+    watch: async (...asked) => (await import('./watch.ts')).watch(world, ...asked),
     get listMeta() {
       return { 'dev.mailstead/catalogueSha256': catalogueSha256() };
     },

@@ -3,6 +3,7 @@ import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
 import type { Relay } from '../mail/relay/relay.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
+import { ApprovalHerald } from './approvals/herald.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
@@ -64,6 +65,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
+  stack.use(new ApprovalHerald({ ...inside, baseUrl: world.baseUrl, queued }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));

@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Migration } from '../mail/store/engine/migrate.ts';
 
-const files = ['0001-appliance.sql', '0002-sent.sql', '0003-confirmation.sql', '0004-send.sql', '0005-events.sql'];
+const files = [
+  '0001-appliance.sql',
+  '0002-sent.sql',
+  '0003-confirmation.sql',
+  '0004-send.sql',
+  '0005-events.sql',
+  '0008-proposals.sql',
+  '0007-oauth.sql',
+  '0010-writing.sql',
+];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */
 export function applianceMigrations(): Migration[] {

@@ -41,8 +41,8 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for, wishes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for, wishes,
+       made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     tenant,
     account,
@@ -52,6 +52,7 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
     Number(spares),
     mail.copyFor ?? null,
     JSON.stringify(wishesOf(mail)),
+    mail.by ?? null,
   );
   return id;
 }
@@ -140,8 +141,8 @@ export const sendScheduled = command(
     if (await anyOver(tx, [...here, ...onward], stamp.now)) return { queued: false };
     if ((await isForeignNow(tx, id, stamp)) || (await isPausedNow(tx, id, stamp))) return { queued: false };
     if (!(await isLetGo(tx, mail, stamp))) return { queued: false };
-    const waited = await tx.get<{ copy_for: number | null }>(
-      'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
+    const waited = await tx.get<{ copy_for: number | null; by: string | null }>(
+      'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for, made_by AS by',
       id,
     );
     const row = await tx.get<{
@@ -168,7 +169,7 @@ export const sendScheduled = command(
     await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
     await noteLeftOut(tx, message, mail, stamp);
     if (!(await fileLetGo(tx, id, stamp)) && waited.copy_for !== null)
-      await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
+      await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index, by: waited.by }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
     await countUse(tx, [...here, ...onward], sender, stamp);
     if (mail.report !== undefined) await tellSender(tx, message, mail.report, stamp);

@@ -6,6 +6,7 @@ import { type Allowance, countAllowance, overAllowance, type OverAllowance } fro
 import { type Budget, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
+import { heldFor } from '../store/paused-sender.ts';
 import { suppressed } from '../store/suppression.ts';
 import { awaitApproval, isCrowded } from '../store/approval.ts';
 import { judgeAgent } from './agent/gate.ts';
@@ -65,6 +66,19 @@ export const submit = command(
 /** What {@link submit} would answer to a message that it would not take; undefined when it would. Changes nothing. */
 export const trySubmit = query('try-submit', (rx, { mail, now }: { mail: Submission; now: number }) =>
   judge(rx, mail, now),
+);
+
+/** Why a person would have to let a message go that {@link trySubmit} has nothing against; none: it would go. */
+export const tryHolding = query(
+  'try-holding',
+  async (rx, { mail, now }: { mail: Submission; now: number }): Promise<readonly Reason[]> => {
+    const { verdict } = mail;
+    const held = verdict.kind === 'hold' ? [{ code: 'policy', text: verdict.because }] : [];
+    const watched = watchedOf(mail, mail.budgets);
+    const paused = watched && (await heldFor(rx, watched.sender));
+    const waits = paused === undefined ? [] : [{ code: 'paused', text: paused }];
+    return [...held, ...waits, ...(await agentReasons(rx, mail, now))];
+  },
 );
 
 /** Every question that is asked of a message that leaves, in the one order. Commands of the doors may ask it too. */

@@ -26,6 +26,8 @@ export interface JmapSession {
   readonly accounts: ReadonlyMap<string, Access>;
   /** Tells sessions apart that must not share push subscriptions: the credential. */
   readonly credential: string;
+  /** The agent that it is of: what it changes is written down. Left out: a person's. */
+  readonly agent?: string;
 }
 
 /** Tells devices that are not connected. */

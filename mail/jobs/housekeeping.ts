@@ -7,6 +7,7 @@ import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
+import { forgetAgentChanges } from '../store/agent-change.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
@@ -59,6 +60,7 @@ export class Housekeeping implements AsyncDisposable {
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
+      forgetAgentChanges,
       expireApprovals,
       forgetApprovals,
       forgetBans,

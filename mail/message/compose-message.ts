@@ -16,6 +16,8 @@ export interface ComposedMessage {
   from: NamedAddress;
   to: readonly NamedAddress[];
   cc: readonly NamedAddress[];
+  /** Only for a draft, whose header keeps them until it leaves. */
+  bcc?: readonly NamedAddress[];
   replyTo: readonly NamedAddress[];
   subject: string;
   /** ms UTC. */
@@ -31,12 +33,13 @@ export interface ComposedMessage {
 
 /**
  * Writes a whole message: text and HTML as alternatives, what the HTML shows beside it (RFC 2387), attachments around
- * all. CRLF line ends, nothing but ASCII, no line over 998 octets. Whoever gets a blind copy is not in it.
+ * all. CRLF line ends, nothing but ASCII, no line over 998 octets.
  */
 export function composeMessage(message: ComposedMessage): Buffer {
-  const { cc, replyTo, headers } = message;
+  const { cc, bcc = [], replyTo, headers } = message;
   const fields = [
     ...(cc.length === 0 ? [] : [field('Cc', cc.map(formatNamed).join(', '))]),
+    ...(bcc.length === 0 ? [] : [field('Bcc', bcc.map(formatNamed).join(', '))]),
     ...(replyTo.length === 0 ? [] : [field('Reply-To', replyTo.map(formatNamed).join(', '))]),
     ...headers.map(([name, value]) => field(name, encodeText(value))),
   ];
@@ -63,7 +66,7 @@ function entity({ text, html, attachments }: ComposedMessage): string {
 function multipart(kind: string, parts: readonly string[]): string {
   const [only = textEntity('')] = parts;
   if (parts.length <= 1) return only;
-  // Never in a body: these are base64, or quoted-printable, in which "=_" does not occur.
+  // Never in a body: these are base64, or quoted-printable, in which "=_" does not occur, or were there before it.
   const boundary = `=_${randomBytes(18).toString('hex')}`;
   const type = kind === 'related' ? `; type="text/html"` : '';
   const inner = parts.map((part) => `--${boundary}\r\n${part}`).join('');
@@ -82,14 +85,22 @@ function htmlEntity(html: string): string {
 function attached({ filename, contentType, content, contentId }: ComposedAttachment): string {
   const name = formatParameter('filename', oneLine(filename));
   const disposition = contentId === undefined ? 'attachment' : 'inline';
+  const isMessage = /^message\//i.test(contentType);
+  const asItIs = isMessage && isPlain(content);
   return [
-    `Content-Type: ${contentType}`,
-    `Content-Transfer-Encoding: base64`,
+    `Content-Type: ${isMessage && !asItIs ? 'application/octet-stream' : contentType}`,
+    `Content-Transfer-Encoding: ${asItIs ? '7bit' : 'base64'}`,
     `Content-Disposition: ${disposition};\r\n ${name}`,
     ...(contentId === undefined ? [] : [`Content-ID: <${contentId}>`]),
     '',
-    base64Lines(content),
+    asItIs ? `${Buffer.from(content).toString('latin1')}\r\n` : base64Lines(content),
   ].join('\r\n');
+}
+
+/** RFC 2046 5.2.1: a message in a message is never encoded. One that would have to be goes as a file. */
+function isPlain(content: Uint8Array): boolean {
+  const text = Buffer.from(content).toString('latin1');
+  return /^[\x01-\x7f]*$/.test(text) && !/\r(?!\n)|(?<!\r)\n|[^\r\n]{999}/.test(text);
 }
 
 /** Lines of 76 characters, each with its CRLF. RFC 2045 6.8. */

@@ -6,6 +6,7 @@ import { subjectHash } from './message.ts';
 
 /** Where the header of a message is that an answer goes to. */
 export interface Answerable {
+  email: number;
   blob: number;
   headerLength: number;
 }
@@ -21,7 +22,7 @@ export const answerables = query(
   'answerables',
   (rx, { account, thread, email }: { account: number; thread?: number; email?: number }): Promise<Answerable[]> =>
     rx.all<Answerable & Record<string, number>>(
-      `SELECT e.blob_id AS blob, m.header_length AS headerLength FROM email e JOIN email_meta m ON m.email_id = e.id
+      `SELECT e.id AS email, e.blob_id AS blob, m.header_length AS headerLength FROM email e JOIN email_meta m ON m.email_id = e.id
        WHERE (e.thread_id = ?1 OR e.id = ?2) AND +e.account_id = ?3 AND ${IS_SENT}
        ORDER BY e.received_at DESC, e.id DESC LIMIT 5`,
       thread ?? 0,

@@ -1,5 +1,5 @@
 import type { OverAllowance } from './allowance.ts';
-import { command, type Read, type Stamp, type Write } from './engine/types.ts';
+import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
 
 /** How much somebody may send; each part counts for itself, what is left out is no limit. */
 export interface Budget {
@@ -130,6 +130,30 @@ async function overDay(
   if (fresh === 0 || sum(met) + fresh <= most) return undefined;
   return { kind: 'over', what: 'new-recipients', most, wait: roomAt(met, ends, most - fresh) - now, until: told };
 }
+
+/** Recipients that are left today of the budgets together; null: no limit. */
+export const budgetLeft = query(
+  'budget-left',
+  async (
+    rx,
+    { budgets, now }: { budgets: readonly Budget[]; now: number },
+  ): Promise<{ recipients: number | null; newRecipients: number | null } | null> => {
+    const left = { recipients: Infinity, newRecipients: Infinity };
+    for (const { subject, daily = Infinity, newRecipients } of budgets) {
+      const used = await rx.get<{ messages: number | null; met: number | null }>(
+        'SELECT sum(messages) AS messages, sum(new_recipients) AS met FROM budget_use WHERE subject = ? AND stretch > ?',
+        subject,
+        now - DAY_MS - STRETCH_MS,
+      );
+      left.recipients = Math.min(left.recipients, daily - (used?.messages ?? 0));
+      left.newRecipients = Math.min(left.newRecipients, (newRecipients?.most ?? Infinity) - (used?.met ?? 0));
+    }
+    const { recipients, newRecipients } = left;
+    if (recipients === Infinity && newRecipients === Infinity) return null;
+    const shown = (n: number): number | null => (n === Infinity ? null : Math.max(0, n));
+    return { recipients: shown(recipients), newRecipients: shown(newRecipients) };
+  },
+);
 
 /** When no more than `most` is left of what was used, as stretch after stretch ends; ms UTC. */
 function roomAt(used: readonly number[], ends: readonly number[], most: number): number {

@@ -1,3 +1,4 @@
+import { noted } from './agent-change.ts';
 import { type Forbidden, settleMove, weighMove, type Weighed } from './approval-moves.ts';
 import { MOST_MAILBOXES_PER_EMAIL } from './email-commands.ts';
 import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
@@ -33,6 +34,15 @@ export type ChangeOutcome =
   | { kind: 'too-many-keywords' }
   | Forbidden;
 
+/** Whose emails are changed, and on whose word. */
+interface Asked {
+  account: number;
+  /** The agent that does it: it is written down, to be undone. Null or left out: a person. */
+  by?: string | null;
+  /** Left out: a person's, or the box's own. */
+  hand?: Hand | undefined;
+}
+
 /**
  * Keywords and mailboxes of emails, one after the other; one that is refused is left as it was. Their threads, which may
  * be long and the same, are looked at once and not for each.
@@ -41,22 +51,34 @@ export const changeEmails = command(
   'change-emails',
   async (
     tx,
-    input: { account: number; changes: readonly EmailChange[]; ifState: number | null; hand?: Hand | undefined },
+    input: Asked & { changes: readonly EmailChange[]; ifState: number | null },
     stamp,
   ): Promise<({ kind: 'done'; outcomes: ChangeOutcome[] } & StateStep) | StateMismatch> =>
-    guarded(tx, input.account, input.ifState, async () => {
-      const outcomes: ChangeOutcome[] = [];
-      const before = await lookAtThreads(tx, await threadsOf(tx, input));
-      let last = 0;
-      for (const change of input.changes) {
-        const { outcome, modseq } = await changeOne(tx, { account: input.account, change, hand: input.hand }, stamp);
-        outcomes.push(outcome);
-        last = Math.max(last, modseq);
-      }
-      if (last > 0) await settleThreads(tx, before, last);
-      return { kind: 'done', outcomes };
-    }),
+    guarded(tx, input.account, input.ifState, async () => ({
+      kind: 'done',
+      outcomes: await changeEach(tx, input, stamp),
+    })),
 );
+
+/** The same inside of another command. */
+export async function changeEach(
+  tx: Write,
+  input: Asked & { changes: readonly EmailChange[] },
+  stamp: Stamp,
+): Promise<ChangeOutcome[]> {
+  const { account, by, hand } = input;
+  const outcomes: ChangeOutcome[] = [];
+  const before = await lookAtThreads(tx, await threadsOf(tx, input));
+  let last = 0;
+  for (const change of input.changes) {
+    const about = { account, by, emails: [change.email] };
+    const { outcome, modseq } = await noted(tx, about, stamp, () => changeOne(tx, { account, change, hand }, stamp));
+    outcomes.push(outcome);
+    last = Math.max(last, modseq);
+  }
+  if (last > 0) await settleThreads(tx, before, last);
+  return outcomes;
+}
 
 async function threadsOf(
   tx: Write,
@@ -204,7 +226,7 @@ export const destroyEmails = command(
   'destroy-emails',
   async (
     tx,
-    input: { account: number; emails: readonly number[]; ifState: number | null; hand?: Hand | undefined },
+    input: Asked & { emails: readonly number[]; ifState: number | null },
     stamp,
   ): Promise<({ kind: 'done'; destroyed: number[]; kept: Kept[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
@@ -222,16 +244,28 @@ export const destroyEmails = command(
         tx,
         entries.map((entry) => entry.thread_id),
       );
-      let modseq = 0;
-      for (const [mailbox, some] of Map.groupBy(entries, (entry) => entry.mailbox_id)) {
-        const uids = some.map((entry) => entry.uid);
-        modseq = await takeEntries(tx, input.account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
-      }
+      const destroyed = [...shown];
+      const about = { account: input.account, by: input.by, emails: destroyed };
+      const modseq = await noted(tx, about, stamp, () => takeAll(tx, input.account, entries, stamp));
       await settleThreads(tx, before, modseq);
       for (const weighed of touches) await settleMove(tx, weighed, stamp);
-      return { kind: 'done', destroyed: [...shown], kept };
+      return { kind: 'done', destroyed, kept };
     }),
 );
+
+async function takeAll(
+  tx: Write,
+  account: number,
+  entries: readonly { mailbox_id: number; uid: number }[],
+  stamp: Stamp,
+): Promise<number> {
+  let modseq = 0;
+  for (const [mailbox, some] of Map.groupBy(entries, (entry) => entry.mailbox_id)) {
+    const uids = some.map((entry) => entry.uid);
+    modseq = await takeEntries(tx, account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
+  }
+  return modseq;
+}
 
 /** An email that was not destroyed, and why. */
 export interface Kept {

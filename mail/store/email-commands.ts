@@ -36,12 +36,12 @@ export type PlaceResult =
   | Forbidden
   | StateMismatch;
 
-/** Adds a message to an account, in one or more of its mailboxes. Always a new email. */
+/** Adds a message to an account, in one or more of its mailboxes. Always a new email; `by` is the agent that wrote it. */
 export const placeEmail = command(
   'place-email',
   async (
     tx,
-    input: { account: number; ifState: number | null } & Place & WrittenMessage,
+    input: { account: number; ifState: number | null; by?: string | null } & Place & WrittenMessage,
     stamp,
   ): Promise<PlaceResult> => {
     const { account, index } = input;
@@ -50,6 +50,7 @@ export const placeEmail = command(
         blob: await addBlob(tx, newBlob(input)),
         index,
         trace: '',
+        by: input.by ?? null,
       })),
     );
   },
@@ -90,7 +91,7 @@ export const copyEmail = command(
   },
 );
 
-type Message = Pick<Parameters<typeof addEmail>[1], 'blob' | 'index' | 'trace'>;
+type Message = Pick<Parameters<typeof addEmail>[1], 'blob' | 'index' | 'trace' | 'by'>;
 
 async function place(
   tx: Write,

@@ -225,8 +225,8 @@ async function emailFor(tx: Write, account: number, to: number, row: EntryRow, m
   return { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
 }
 
-/** Its last entry went a moment ago and took it out of the quota. */
-async function countAgain(tx: Write, account: number, row: EntryRow): Promise<void> {
+/** It stands nowhere, so it was taken out of the quota, and is about to stand somewhere again. */
+export async function countAgain(tx: Write, account: number, row: Pick<EntryRow, 'size' | 'email_id'>): Promise<void> {
   await tx.run(
     `UPDATE account SET used_bytes = used_bytes + ?, used_count = used_count + 1
      WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = ?)`,

@@ -8,11 +8,16 @@ export interface Hand {
   readonly credential: number;
 }
 
-/** Whether it is a person's, asked in the commit: a password may have been taken away a moment ago. */
+/**
+ * Whether it is a person's, asked in the commit: a password may have been taken away a moment ago. Where the mailbox is
+ * under a policy for agents only those passwords are that were made for a person.
+ */
 export async function isPersons(rx: Read, account: number, hand: Hand | undefined): Promise<boolean> {
   if (hand === undefined) return false;
   const row = await rx.get(
-    'SELECT 1 AS holds FROM credential WHERE id = ? AND account_id = ?',
+    `SELECT 1 AS holds FROM credential WHERE id = ?1 AND account_id = ?2
+       AND (instr(' ' || scopes || ' ', ' person ') > 0
+         OR NOT EXISTS (SELECT 1 FROM agent_policy_account WHERE account_id = ?2))`,
     hand.credential,
     account,
   );

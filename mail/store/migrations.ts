@@ -26,6 +26,9 @@ const files = [
   '0023-bans.sql',
   '0024-aliases.sql',
   '0025-anomaly.sql',
+  '0033-labels.sql',
+  '0030-claims.sql',
+  '0029-agent-policy.sql',
   '0027-approval.sql',
 ];
 

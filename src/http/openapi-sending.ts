@@ -26,8 +26,10 @@ const ANSWER: SendResult = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   scheduledAt: null,
   outboxId: null,
+  approveUrl: null,
   reasons: [],
   duplicateOf: null,
+  budget: null,
 };
 
 const EMAIL = schemaOf(EmailRequest, 'input');

@@ -96,7 +96,7 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
     (await openAccounts(world, caller)).map((one) => [accountId(one.id), accessOf(one, caller)]),
   );
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
-  return { kind: 'in', session: { username, accounts, credential: caller.actor } };
+  return { kind: 'in', session: { username, accounts, credential: caller.actor, agent: caller.actor } };
 }
 
 function accessOf({ id, address }: AccountInfo, { actions }: Caller): Access {

@@ -101,9 +101,15 @@ async function accountPage(asked: Asked, visitor: Visitor, filled: Filled, statu
   const sessions = await store.read(listSessions, { user: visitor.person.id, now: clock() });
   const body = html`${said !== undefined && html`<div class="note" role="status"><p>${said}</p></div>`}
   ${problemNote(filled)} ${head('Your account', visitor.person.email)} ${unproven(visitor)} ${belongs(visitor)}
-  ${passwordForm(visitor, filled)} ${sessionList(visitor, sessions)}`;
+  ${passwordForm(visitor, filled)} ${sessionList(visitor, sessions)} ${CONNECTED}`;
   return send(asked, fullPage(around(visitor, 'Your account'), html`<div class="reading">${body}</div>`), status);
 }
+
+const CONNECTED = html`<section>
+  <h2>Connected programs</h2>
+  <p>Assistants and other programs that you let in work beside your browsers, and stay when these are signed out.</p>
+  <p><a href="/account/apps">See which, and end any</a></p>
+</section>`;
 
 function unproven({ person, secret }: Visitor): Part {
   return (

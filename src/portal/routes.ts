@@ -5,10 +5,12 @@ import type { World } from '../operations/world.ts';
 import { PeopleDesk } from '../people/desk.ts';
 import { accountRoutes } from './account-pages.ts';
 import { approveRoutes } from './approve-pages.ts';
+import { appRoutes } from './app-pages.ts';
 import { assetRoutes } from './assets.ts';
 import { billingRoutes } from './billing-page.ts';
 import { claimRoutes } from './claim-pages.ts';
 import { claimRoute } from './claim-route.ts';
+import { consentRoutes } from './consent-pages.ts';
 import { type Asked, type Door, sendNotice } from './door.ts';
 import { forwardRoutes } from './forward-pages.ts';
 import { frontPage } from './front-page.ts';
@@ -28,7 +30,9 @@ const ROUTES = [
   inviteRoutes,
   resetRoutes,
   accountRoutes,
+  appRoutes,
   billingRoutes,
+  consentRoutes,
   forwardRoutes,
   outboxRoutes,
   organizationRoutes,

@@ -1,6 +1,6 @@
 import { lookupKeys } from '../../mail/delivery/route.ts';
 import { jmapId, jmapRow } from '../../mail/jmap/ids.ts';
-import { addressKey, textKey } from '../../mail/message/address.ts';
+import { type Address, addressKey, textKey } from '../../mail/message/address.ts';
 import { firstField, readFields } from '../../mail/message/header.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
 import { replyReferences } from '../../mail/message/reply-references.ts';
@@ -15,7 +15,8 @@ import type { EmailRequest } from './email-request.ts';
 import type { Sender } from './key-auth.ts';
 import { findSent, type SentEmail } from './sent-queries.ts';
 
-type Reply = Filled['reply'];
+/** `email` is the row of what is answered, where the mailbox has it. */
+type Reply = (NonNullable<Filled['reply']> & { email: number | null }) | undefined;
 type Asking = Pick<EmailRequest, 'from' | 'inReplyTo' | 'threadId'>;
 
 /**
@@ -26,7 +27,7 @@ export async function findAnswered(world: World, sender: Sender, request: Asking
   const { inReplyTo, threadId } = request;
   const named = inReplyTo ?? threadId;
   if (named === undefined) return undefined;
-  if (named.startsWith('<')) return { inReplyTo: named, references: named };
+  if (named.startsWith('<')) return { inReplyTo: named, references: named, email: null };
   const reply = named.startsWith('eml_')
     ? await ofSent(world, sender, request, named)
     : await ofMailbox(world, sender, request, named);
@@ -42,7 +43,7 @@ const WHAT = { threadId: 'thread', inReplyTo: 'message' } as const;
 async function ofSent({ store }: World, { organization }: Sender, { from }: Asking, id: string): Promise<Reply> {
   const sent = await store.read(findSent, { organization, id: rowId('sent', id) ?? 0 });
   if (sent === undefined || textKey(sent.sender) !== addressKey(from.address)) return undefined;
-  return { inReplyTo: sent.messageId, references: sent.messageId };
+  return { inReplyTo: sent.messageId, references: sent.messageId, email: null };
 }
 
 async function ofMailbox(world: World, sender: Sender, request: Asking, id: string): Promise<Reply> {
@@ -51,12 +52,12 @@ async function ofMailbox(world: World, sender: Sender, request: Asking, id: stri
   const thread = jmapRow('thread', account, id);
   const email = jmapRow('email', account, id) ?? Number(/^msg_(\d+)$/.exec(id)?.[1] ?? 0);
   const found = await world.store.read(answerables, { account, ...(thread === undefined ? { email } : { thread }) });
-  for (const { blob, headerLength } of found) {
+  for (const { email: row, blob, headerLength } of found) {
     const header = (await world.store.blob(blob, 0, Math.min(headerLength, LIMITS.header))).toString('latin1');
     const fields = readFields(header, LIMITS.fields);
     const [messageId, inReplyTo, references] = NAMES.map((name) => firstField(fields, name));
     const reply = replyReferences({ messageId, inReplyTo, references });
-    if (reply !== undefined) return reply;
+    if (reply !== undefined) return { ...reply, email: row };
   }
   return undefined;
 }
@@ -84,11 +85,11 @@ async function accountAt(
 export async function threadOf(
   world: World,
   sender: Sender,
-  request: Asking,
+  request: { from: Address; threadId: string | null },
   { messageId, subject }: Pick<SentEmail, 'messageId' | 'subject'>,
 ): Promise<string | null> {
-  const account = await accountAt(world, sender, request);
-  const asked = request.threadId ?? null;
+  const account = await accountAt(world, sender, { from: { address: request.from } });
+  const asked = request.threadId;
   if (account === undefined) return asked;
   const input = { account, messageId, subject: baseSubject(subject) };
   const thread = await world.store.read(threadOfMessage, input);

@@ -4,7 +4,8 @@ import { composeMessage, type ComposedAttachment } from '../../mail/message/comp
 import { htmlText } from '../../mail/message/html-text.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import type { MessageIndex } from '../../mail/message/index-types.ts';
-import { type Field, readFields } from '../../mail/message/header.ts';
+import { ownId } from '../../mail/message/msg-id.ts';
+import { type Field, firstField, readFields } from '../../mail/message/header.ts';
 import { refuse } from '../operations/refusal.ts';
 import { unsubscribeFields } from '../unsubscribe/link.ts';
 import type { EmailRequest } from './email-request.ts';
@@ -14,6 +15,8 @@ export interface Filled extends Omit<EmailRequest, 'subject' | 'attachments' | '
   subject: string;
   /** Of the message that it answers. */
   reply: { inReplyTo: string; references: string } | undefined;
+  /** Row of that message in the mailbox that sends; null: it is not there, or nothing is answered. */
+  answers: number | null;
   files: readonly ComposedAttachment[];
   /** Of the list of recipients that this message goes to; its value is whole. */
   unsubscribe: string | undefined;
@@ -29,6 +32,9 @@ export interface Composed {
   messageId: string;
   /** Hex. */
   sha256: string;
+  /** It has octets above ASCII; its header has. */
+  eightBit: boolean;
+  utf8Header: boolean;
 }
 
 /** Writes the message. Whoever reads it must see the author that was checked, and no other. */
@@ -44,6 +50,11 @@ export function composeEmail(mail: Filled, now: number): Composed {
     headers: [...Object.entries(mail.headers), ...replyFields(mail), ...unsubscribed],
     attachments: mail.files,
   });
+  return composed(data);
+}
+
+/** Octets that are a message as it leaves, with what is found in them. */
+export function composed(data: Buffer): Composed {
   const index = indexMessage(data);
   const header = data.subarray(0, index.headerLength);
   const authors = parseAuthors(header);
@@ -51,8 +62,17 @@ export function composeEmail(mail: Filled, now: number): Composed {
     const issues = [{ path: 'from', message: authors.why }];
     return refuse('invalid_arguments', `from: ${authors.why}.`, { issues });
   }
-  const sha256 = createHash('sha256').update(data).digest('hex');
-  return { data, index, fields: readFields(header.toString('latin1')), authors, messageId, sha256 };
+  const fields = readFields(header.toString('latin1'));
+  return {
+    data,
+    index,
+    fields,
+    authors,
+    messageId: `<${ownId(firstField(fields, 'message-id'))}>`,
+    sha256: createHash('sha256').update(data).digest('hex'),
+    eightBit: data.some((octet) => octet > 127),
+    utf8Header: header.some((octet) => octet > 127),
+  };
 }
 
 function replyFields({ reply }: Filled): [string, string][] {

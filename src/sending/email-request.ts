@@ -6,10 +6,10 @@ import { Variables } from './template-text.ts';
 
 /** Of to, cc and bcc together. */
 export const MOST_RECIPIENTS = 50;
-const MOST_ATTACHMENTS = 100;
+export const MOST_ATTACHMENTS = 100;
 const LONGEST_BODY = 5_000_000;
 
-const Mailbox = z
+export const Mailbox = z
   .string()
   .max(500)
   .transform((text, context): NamedAddress => {
@@ -31,24 +31,41 @@ const HeaderName = z
 /** The name under which a file was put at /api/email/uploads. */
 export const UploadName = z.string().regex(/^[\w-]{1,64}$/, 'has letters, digits, - and _');
 
+/** What a file is called and is, and where it lies unless its octets are given. */
+export const FILE_FIELDS = {
+  filename: Line(1, 255)
+    .refine((name) => !/[\\/]/.test(name), 'a filename has no path')
+    .optional(),
+  contentType: z
+    .string()
+    .regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, 'looks like application/pdf')
+    .optional(),
+  uploadId: UploadName.optional(),
+  attachmentId: z
+    .string()
+    .regex(/^m[1-9a-z][0-9a-z]{0,9}(?:-[1-9][0-9_]{0,99})?$/, 'looks like m1a-2, as get_message gives it')
+    .optional(),
+  contentId: z
+    .string()
+    .regex(/^[\w.@+-]{1,120}$/, 'has letters, digits and . @ + - _')
+    .optional(),
+};
+
 const Attachment = z
   .strictObject({
-    filename: Line(1, 255).refine((name) => !/[\\/]/.test(name), 'a filename has no path'),
-    contentType: z
-      .string()
-      .regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, 'looks like application/pdf')
-      .default('application/octet-stream'),
+    ...FILE_FIELDS,
     content: z.base64().optional(),
-    uploadId: UploadName.optional(),
-    contentId: z
-      .string()
-      .regex(/^[\w.@+-]{1,120}$/, 'has letters, digits and . @ + - _')
-      .optional(),
   })
-  .refine(({ content, uploadId }) => (content === undefined) !== (uploadId === undefined), {
+  .refine(({ content, uploadId, attachmentId }) => one(content, uploadId, attachmentId), {
     path: ['content'],
-    message: 'is needed, or uploadId, and not both',
+    message: 'is needed, or uploadId, or attachmentId, and only one of them',
+  })
+  .refine(({ content, filename }) => content === undefined || filename !== undefined, {
+    path: ['filename'],
+    message: 'is missing',
   });
+
+const one = (...of: unknown[]): boolean => of.filter((value) => value !== undefined).length === 1;
 
 const Tags = z
   .record(z.string().regex(/^[\w-]{1,64}$/), Line(0, 256))
@@ -97,6 +114,7 @@ export const EMAIL_FIELDS = {
   idempotencyKey: Line(1, 256).optional(),
   allowDuplicate: z.boolean().default(false),
   dryRun: z.boolean().default(false),
+  failIfApprovalNeeded: z.boolean().default(false),
 };
 
 /** The body of `POST /api/email/send`. What is only wrong together is for {@link flawOf}. */

@@ -1,26 +1,34 @@
-import type { ComposedAttachment } from '../../mail/message/compose-message.ts';
 import { formatAddress } from '../../mail/message/address.ts';
 import { rowId } from '../ids.ts';
 import { notFound, refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { findAnswered } from './answered.ts';
+import { attachedFiles } from './attached-files.ts';
 import type { Filled } from './compose-email.ts';
 import type { EmailRequest } from './email-request.ts';
 import { unsubscribeKey, unsubscribeLink } from '../unsubscribe/link.ts';
 import type { Sender } from './key-auth.ts';
 import { findTemplate } from './template-commands.ts';
 import { fillTemplate } from './template-text.ts';
-import { findUpload } from './upload-commands.ts';
 
-/** Puts in what a request only names: the texts of a template, uploaded files, a link to leave a list, what it answers. */
-export async function fillEmail(world: World, sender: Sender, request: EmailRequest, trace: string): Promise<Filled> {
+/**
+ * Puts in what a request only names: the texts of a template, files, a link to leave a list, what it answers. `reply` is
+ * known already where the request follows from the message that it answers.
+ */
+export async function fillEmail(
+  world: World,
+  sender: Sender,
+  request: EmailRequest,
+  { trace, reply }: { trace: string; reply: Filled['reply'] },
+): Promise<Filled> {
   const { template, attachments, inReplyTo: _message, threadId: _thread, ...rest } = request;
   const texts = template === undefined ? {} : await textsOf(world, sender, template);
-  const files: ComposedAttachment[] = [];
-  for (const [i, one] of attachments.entries()) files.push(await fileOf(world, sender, one, i));
+  const files = await attachedFiles(world, sender, attachments);
   const unsubscribe = unsubscribeOf(world, sender, request, trace);
-  const reply = await findAnswered(world, sender, request);
-  return { ...rest, subject: request.subject ?? '', ...texts, files, unsubscribe, reply, template };
+  const found = reply === undefined ? await findAnswered(world, sender, request) : { ...reply, email: null };
+  const answered = found && { inReplyTo: found.inReplyTo, references: found.references };
+  const subject = request.subject ?? '';
+  return { ...rest, subject, ...texts, files, unsubscribe, reply: answered, answers: found?.email ?? null, template };
 }
 
 async function textsOf(
@@ -39,20 +47,6 @@ async function textsOf(
   const issues = filled.names.map((name) => ({ path: `template.variables.${name}`, message: 'is missing' }));
   return refuse('invalid_arguments', `template.variables: the template also needs ${filled.names.join(', ')}.`, {
     issues,
-  });
-}
-
-async function fileOf(
-  { store, clock }: World,
-  { credential }: Sender,
-  { content, uploadId, ...rest }: EmailRequest['attachments'][number],
-  i: number,
-): Promise<ComposedAttachment> {
-  if (uploadId === undefined) return { ...rest, content: Buffer.from(content ?? '', 'base64') };
-  const found = await store.read(findUpload, { credential, name: uploadId, now: clock() });
-  if (found !== undefined) return { ...rest, content: await store.blob(found.blob, 0, found.size) };
-  return refuse('not_found', `attachments.${i}.uploadId: there is no such upload of this key, or it has expired.`, {
-    issues: [{ path: `attachments.${i}.uploadId`, message: 'is not there' }],
   });
 }
 

@@ -8,10 +8,14 @@ export interface Sender {
   organization: number;
   /** Public id. */
   credential: string;
+  /** The same where an agent sends; left out: a program or a person. */
+  agent?: string;
   /** Domain names in A-labels; null: every verified one of the organization. */
   allowedDomains: readonly string[] | null;
   /** Sends as this mailbox and from its addresses only; null: as a program. */
   account: number | null;
+  /** The mailbox whose messages it may hand on; left out: it reads none. */
+  reads?: number;
   /** What it sends twice within ten minutes goes out once. */
   guesses: boolean;
 }

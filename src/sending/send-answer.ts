@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { publicId } from '../ids.ts';
 import { isoOrNull } from '../operations/schemas.ts';
-import type { SentEmail } from './sent-queries.ts';
+import { SOURCES } from './outbound.ts';
+import type { SentEmail, SentTo } from './sent-queries.ts';
 
 /** What every door answers to a message that was taken. */
 export const SendResult = z.object({
@@ -12,34 +13,51 @@ export const SendResult = z.object({
   /** In the mailbox of its author. */
   threadId: z.string().nullable(),
   recipients: z.array(
-    z.object({ address: z.string(), state: z.enum(['queued', 'held', 'delivered', 'scheduled', 'suppressed']) }),
+    z.object({
+      address: z.string(),
+      state: z.enum(['queued', 'held', 'delivered', 'scheduled', 'suppressed']),
+      source: z.enum(SOURCES).optional().describe('field of the answered message; left out: you named it'),
+    }),
   ),
   envelope: z.object({ mailFrom: z.string(), rcptTo: z.array(z.string()) }),
   sha256: z.string(),
   scheduledAt: z.string().nullable(),
   outboxId: z.string().nullable(),
-  reasons: z.array(z.string()),
+  approveUrl: z.string().nullable().describe('page for a person to let it go'),
+  reasons: z.array(z.string()).describe('why it waits for a person, and what to know of its recipients'),
   duplicateOf: z.string().nullable(),
+  budget: z
+    .object({ recipients: z.number().nullable(), newRecipients: z.number().nullable() })
+    .nullable()
+    .describe('left today; null: no limit'),
 });
 export type SendResult = z.output<typeof SendResult>;
 
 type Facts = Omit<SentEmail, 'id'>;
 
 /** The answer to a message, and to the same request again: then `duplicateOf` names it. */
-export function answerTo(sent: SentEmail, threadId: string | null, repeated: boolean): SendResult {
+export function answerTo(
+  sent: SentEmail,
+  threadId: string | null,
+  { repeated, budget }: { repeated: boolean; budget: SendResult['budget'] },
+): SendResult {
   const id = publicId('sent', sent.id);
   const waiting = sent.heldBecause === null ? 'scheduled' : 'pending_approval';
   const status = sent.scheduledAt === null && sent.heldBecause === null ? 'queued' : waiting;
-  return { ...facts(sent, id, threadId), status, duplicateOf: repeated ? id : null };
+  return { ...facts(sent, id, threadId), status, duplicateOf: repeated ? id : null, budget };
 }
 
 /** The answer to a dry run. */
-export function answerToTry(sent: Facts, threadId: string | null): SendResult {
-  return { ...facts(sent, null, threadId), status: 'dry_run', duplicateOf: null };
+export function answerToTry(sent: Facts, threadId: string | null, budget: SendResult['budget']): SendResult {
+  return { ...facts(sent, null, threadId), status: 'dry_run', duplicateOf: null, budget };
 }
 
-function facts(sent: Facts, id: string | null, threadId: string | null): Omit<SendResult, 'status' | 'duplicateOf'> {
-  const { messageId, sender, recipients, sha256, scheduledAt, heldBecause, outbox } = sent;
+function facts(
+  sent: Facts,
+  id: string | null,
+  threadId: string | null,
+): Omit<SendResult, 'status' | 'duplicateOf' | 'budget'> {
+  const { messageId, sender, recipients, sha256, scheduledAt, reasons, outbox } = sent;
   return {
     id,
     messageId: id,
@@ -53,6 +71,12 @@ function facts(sent: Facts, id: string | null, threadId: string | null): Omit<Se
     sha256,
     scheduledAt: isoOrNull(scheduledAt),
     outboxId: outbox === null ? null : publicId('outbox', outbox),
-    reasons: heldBecause === null ? [] : [heldBecause],
+    approveUrl: null,
+    reasons: [...reasons, ...recipients.flatMap(oddSource)],
   };
+}
+
+/** Who asks for answers somewhere else may be somebody else. */
+function oddSource({ address, source }: SentTo): string[] {
+  return source === 'reply_to' ? [`${address} is in its Reply-To and not in its From`] : [];
 }

@@ -40,7 +40,8 @@ export function withKey(world: World, handle: Handler, tell: typeof say = say): 
   };
 }
 
-function refusalOf(world: World, error: unknown): Refusal {
+/** What somebody who sends over HTTP is told of a fault. */
+export function refusalOf(world: World, error: unknown): Refusal {
   if (error instanceof Refused) return error.refusal;
   if (error instanceof StoreBusy) {
     return { error: 'unavailable', message: `Not now: ${error.message}. Try again later.`, retryAfterSeconds: 30 };

@@ -30,6 +30,16 @@ export function refuseStopped(stopped: NotSent, sender: Sender): never {
         'All recipients are on the suppression list of this organization: list_suppressions says why.',
         { recipients: stopped.recipients },
       );
+    case 'draft-changed':
+      return refuse('conflict', 'The draft was changed, sent or removed meanwhile: read it again with get_draft.', {
+        resource: 'draft',
+      });
+    case 'needs-approval':
+      return refuse(
+        'approval_required',
+        'A person would have to let this go, so nothing was taken: leave out failIfApprovalNeeded to have it wait.',
+        { reasons: stopped.reasons },
+      );
     case 'refused':
       return refuse('recipient_blocked', `${stopped.because}.`);
     case 'agent-stop':

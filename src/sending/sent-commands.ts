@@ -1,10 +1,14 @@
+import type { Reason } from '../../mail/delivery/agent/types.ts';
 import { namedRecipients } from '../../mail/delivery/outgoing.ts';
 import { reschedule, unschedule } from '../../mail/delivery/schedule.ts';
-import { submit, type Stopped, type Submission } from '../../mail/delivery/submit.ts';
+import { type Stopped, type Submission, submit, type Submitted } from '../../mail/delivery/submit.ts';
 import { watchBack, watchedOf } from '../../mail/delivery/watch.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { note } from '../../mail/store/journal.ts';
+import { sentBefore } from '../../mail/store/sent-before.ts';
+import type { Source } from './outbound.ts';
 import { type FirstState, sentByTrace, type SentEmail } from './sent-queries.ts';
+import { followUp, isDraftThere } from './origin-commands.ts';
 
 /** A message with what is written down of it. */
 export interface SendRequest extends Submission {
@@ -18,6 +22,14 @@ export interface SendRequest extends Submission {
   sha256: string;
   /** Recipients who were asked for and get nothing. */
   leftOut: readonly { address: string; reason: string }[];
+  /** Of recipients whom nobody named, by their addresses. */
+  sources: Readonly<Record<string, Source>>;
+  /** Nothing is taken that a person would have to let go. */
+  failIfHeld: boolean;
+  /** Rows of messages in the mailbox that sends: what it answers, what it hands on, and the draft that it was. */
+  answers: number | null;
+  forwards: number | null;
+  draft: number | null;
 }
 
 export type SendOutcome =
@@ -25,20 +37,65 @@ export type SendOutcome =
   | { kind: 'repeated'; sent: SentEmail }
   /** Its organization was frozen while the request was under way. */
   | { kind: 'frozen' }
+  /** The draft that it was is not there any more as it was. */
+  | { kind: 'draft-changed' }
+  /** A person would have to let it go, and that was not wanted. */
+  | { kind: 'needs-approval'; reasons: string[] }
   | Exclude<Stopped, { kind: 'repeated' }>;
 
 /** Takes what a program sends, in one commit: the message, its record, and what keeps it from being sent twice. */
 export const sendEmail = command('send-email', async (tx, request: SendRequest, stamp): Promise<SendOutcome> => {
   if (await isFrozen(tx, request.organization)) return { kind: 'frozen' };
-  const done = await submit.run(tx, request, stamp);
-  if (done.kind === 'taken' || done.kind === 'waits') await countSuppressed(tx, request, stamp);
-  if (done.kind === 'taken') return { kind: 'sent', sent: await record(tx, request, null, stamp), queued: done.queued };
-  if (done.kind === 'waits') return { kind: 'sent', sent: await record(tx, request, done, stamp), queued: false };
+  const done = await submitOnce(tx, request, stamp);
+  if (done.kind === 'taken' || done.kind === 'waits') {
+    await countSuppressed(tx, request, stamp);
+    await followUp(tx, request, done, stamp);
+    const sent = await record(tx, request, done.kind === 'waits' ? done : null, stamp);
+    return { kind: 'sent', sent, queued: done.kind === 'taken' && done.queued };
+  }
   if (done.kind !== 'repeated') return done;
   const sent = await sentByTrace(tx, done.trace);
   if (sent === undefined) throw new Error(`the message ${done.trace} was sent before and has no record`);
   return { kind: 'repeated', sent };
 });
+
+type Once = Submitted | Extract<SendOutcome, { kind: 'draft-changed' | 'needs-approval' }>;
+
+/** What was sent before is told first: its draft is gone. */
+async function submitOnce(tx: Write, request: SendRequest, stamp: Stamp): Promise<Once> {
+  const before = await sentBefore(tx, request.guard, stamp.now);
+  if (before !== undefined) return before;
+  if (!(await isDraftThere(tx, request))) return { kind: 'draft-changed' };
+  if (!request.failIfHeld) return submit.run(tx, request, stamp);
+  // What was counted on the way to the hold has to go with it.
+  const tried = await tx.attempt(async () => {
+    const done = await submit.run(tx, request, stamp);
+    if (done.kind === 'waits' && done.heldBecause !== null) throw new Held(reasonsOf(done));
+    return done;
+  });
+  if (tried.ok) return tried.value;
+  if (tried.error instanceof Held) return { kind: 'needs-approval', reasons: tried.error.reasons };
+  throw tried.error;
+}
+
+/** Takes a submission back that a person would have to let go. */
+class Held extends Error {
+  readonly reasons: string[];
+  constructor(reasons: string[]) {
+    super('held');
+    this.reasons = reasons;
+  }
+}
+
+interface Waiting {
+  heldBecause: string | null;
+  reasons: readonly Reason[];
+}
+
+/** All of them as sentences, each once. */
+function reasonsOf({ heldBecause, reasons }: Waiting): string[] {
+  return heldBecause === null ? [] : [...new Set([heldBecause, ...reasons.map(({ text }) => text)])];
+}
 
 /** A list that names many who want no more mail is an old or a bought one. */
 async function countSuppressed(tx: Write, request: SendRequest, stamp: Stamp): Promise<void> {
@@ -57,7 +114,7 @@ async function isFrozen(tx: Write, organization: number): Promise<boolean> {
 async function record(
   tx: Write,
   request: SendRequest,
-  waits: { heldBecause: string | null; submission: number } | null,
+  waits: (Waiting & { submission: number }) | null,
   stamp: Stamp,
 ): Promise<SentEmail> {
   const { trace, messageId, sender, subject, tags, metadata, sha256, leftOut, sendAt } = request;
@@ -69,10 +126,11 @@ async function record(
   await tx.run(FORGET, stamp.now - KEPT_MS);
   const recipients = recipientsOf(request, waits);
   const heldBecause = waits?.heldBecause ?? null;
+  const reasons = waits === null ? [] : reasonsOf(waits);
   const { id } = await tx.run(
     `INSERT INTO sent_email (organization_id, credential, trace, message_id, sender, recipients, subject, tags, metadata,
-       sha256, created_at, scheduled_at, held_because, outbox_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       sha256, created_at, scheduled_at, held_because, reasons, outbox_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     request.organization,
     request.credential,
     trace,
@@ -86,6 +144,7 @@ async function record(
     stamp.now,
     sendAt,
     heldBecause,
+    JSON.stringify(reasons),
     waits?.submission ?? null,
   );
   const facts = {
@@ -96,6 +155,7 @@ async function record(
     subject,
     sha256,
     heldBecause,
+    reasons,
     outbox: waits?.submission ?? null,
   };
   const times = { createdAt: stamp.now, scheduledAt: sendAt, cancelledAt: null };
@@ -110,7 +170,7 @@ const FORGET = `DELETE FROM sent_email WHERE id IN
 
 /** How it stands with everybody in the moment when a message is taken. */
 export function recipientsOf(
-  request: Pick<SendRequest, 'here' | 'local' | 'elsewhere' | 'hold' | 'leftOut'> & Submission,
+  request: Pick<SendRequest, 'here' | 'local' | 'elsewhere' | 'hold' | 'leftOut' | 'sources'> & Submission,
   waits: { heldBecause: string | null } | null,
 ): SentEmail['recipients'] {
   const elsewhere = new Set(request.elsewhere.map((row) => row.recipient));
@@ -119,9 +179,13 @@ export function recipientsOf(
     if (!elsewhere.has(address)) return 'delivered';
     return request.hold === null ? 'queued' : 'held';
   };
+  const sourceOf = (address: string): { source?: Source } => {
+    const source = request.sources[address];
+    return source === undefined ? {} : { source };
+  };
   return [
-    ...namedRecipients(request).map((address) => ({ address, state: state(address) })),
-    ...request.leftOut.map(({ address }) => ({ address, state: 'suppressed' as const })),
+    ...namedRecipients(request).map((address) => ({ address, state: state(address), ...sourceOf(address) })),
+    ...request.leftOut.map(({ address }) => ({ address, state: 'suppressed' as const, ...sourceOf(address) })),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { query, type Read } from '../../mail/store/engine/types.ts';
+import type { Source } from './outbound.ts';
 
 /** What a program or an agent sent, as it was answered then. */
 export interface SentEmail {
@@ -8,7 +9,7 @@ export interface SentEmail {
   messageId: string;
   sender: string;
   /** Each with its state when the message was taken. */
-  recipients: { address: string; state: FirstState }[];
+  recipients: SentTo[];
   subject: string;
   tags: Record<string, string>;
   metadata: Record<string, string | number | boolean>;
@@ -19,8 +20,17 @@ export interface SentEmail {
   cancelledAt: number | null;
   /** Why it waited for a person when it was taken. */
   heldBecause: string | null;
+  /** All of them, as sentences. */
+  reasons: string[];
   /** Of its submission, when it waited then. */
   outbox: number | null;
+}
+
+/** `source`: of whom who sends did not name. */
+export interface SentTo {
+  address: string;
+  state: FirstState;
+  source?: Source;
 }
 
 /** How it stood with a recipient in the moment when the message was taken. */
@@ -40,11 +50,12 @@ type Columns = {
   scheduled_at: number | null;
   cancelled_at: number | null;
   held_because: string | null;
+  reasons: string;
   outbox_id: number | null;
 };
 
 const COLUMNS = `id, trace, message_id, sender, recipients, subject, tags, metadata, sha256, created_at, scheduled_at,
-  cancelled_at, held_because, outbox_id`;
+  cancelled_at, held_because, reasons, outbox_id`;
 
 /** One message that an organization sent through the API. */
 export const findSent = query(
@@ -83,6 +94,7 @@ function sentOf(row: Columns | undefined): SentEmail | undefined {
       scheduledAt: row.scheduled_at,
       cancelledAt: row.cancelled_at,
       heldBecause: row.held_because,
+      reasons: JSON.parse(row.reasons) as string[],
       outbox: row.outbox_id,
     }
   );

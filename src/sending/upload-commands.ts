@@ -14,6 +14,9 @@ export interface NewUpload {
   /** Public id. */
   credential: string;
   name: string;
+  /** Left out where nobody said. */
+  filename?: string;
+  contentType?: string;
   data: Uint8Array | null;
   file: { file: string; size: number } | null;
 }
@@ -22,7 +25,7 @@ export type Uploaded = { kind: 'uploaded'; expiresAt: number } | { kind: 'too-ma
 
 /** Keeps a file for a message; one of the same name is replaced. */
 export const addUpload = command('add-upload', async (tx, input: NewUpload, stamp): Promise<Uploaded> => {
-  const { organization, credential, name } = input;
+  const { organization, credential, name, filename = '', contentType = '' } = input;
   const replaced = await tx.all<{ blob_id: number }>(
     'DELETE FROM upload WHERE credential = ? AND name = ? RETURNING blob_id',
     credential,
@@ -39,13 +42,16 @@ export const addUpload = command('add-upload', async (tx, input: NewUpload, stam
   if ((held?.n ?? 0) >= MOST || (held?.bytes ?? 0) + size > MOST_BYTES) return { kind: 'too-many' };
   const blob = await addBlob(tx, newBlob(input));
   await tx.run(
-    `INSERT INTO upload (organization_id, credential, name, blob_id, size, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO upload (organization_id, credential, name, blob_id, size, expires_at, filename, content_type)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
     credential,
     name,
     blob,
     size,
     stamp.now + UPLOAD_MS,
+    filename,
+    contentType,
   );
   return { kind: 'uploaded', expiresAt: stamp.now + UPLOAD_MS };
 });
@@ -64,12 +70,21 @@ export const forgetUploads = command('forget-uploads', async (tx, _input: undefi
   return gone.length === SLICE;
 });
 
+export interface StoredUpload {
+  blob: number;
+  size: number;
+  /** '' where nobody said. */
+  filename: string;
+  contentType: string;
+}
+
 /** A file that a credential put there, while it is good. */
 export const findUpload = query(
   'find-upload',
-  (rx, input: { credential: string; name: string; now: number }): Promise<{ blob: number; size: number } | undefined> =>
-    rx.get(
-      'SELECT blob_id AS blob, size FROM upload WHERE credential = ? AND name = ? AND expires_at > ?',
+  (rx, input: { credential: string; name: string; now: number }): Promise<StoredUpload | undefined> =>
+    rx.get<StoredUpload & Record<string, number | string>>(
+      `SELECT blob_id AS blob, size, filename, content_type AS contentType FROM upload
+       WHERE credential = ? AND name = ? AND expires_at > ?`,
       input.credential,
       input.name,
       input.now,

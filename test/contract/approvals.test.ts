@@ -217,6 +217,19 @@ test('a session without a person’s password decides nothing, whichever way it 
   expect(await moved(foreign, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'forbidden' });
 });
 
+test('where the mailbox is under a policy for agents, only a password that was made for a person decides', async () => {
+  const { id, trace } = await ask();
+  await box.store.write(tamper, {
+    sql: `INSERT INTO agent_policy_account (account_id, policy_id) VALUES (${account}, 1)`,
+  });
+  expect(await moved(person, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'forbidden' });
+  expect(await moved(person, [1], 'Awaiting approval', 'Trash')).toMatchObject({ kind: 'forbidden' });
+  expect(await item(id)).toMatchObject({ state: 'pending' });
+  await box.store.write(tamper, { sql: `UPDATE credential SET kind = 'app', scopes = 'imap jmap person'` });
+  expect(await moved(person, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'done' });
+  expect(await leaves(trace)).toEqual(['x@elsewhere.test']);
+});
+
 test('a person decides over JMAP as well', async () => {
   const { id, trace } = await ask();
   const [waiting, approved] = [await mailbox('Awaiting approval'), await mailbox('Approved')];

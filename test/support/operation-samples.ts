@@ -77,6 +77,18 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
+  update_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)], addLabels: [fresh()] }),
+  trash_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
+  restore_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
+  list_contacts: inMailbox,
+  get_contact: (of) => ({ ...inMailbox(of), contact: `to@${of.domain.replace('.test', '.example')}` }),
+  list_labels: inMailbox,
+  create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
+  delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
+  undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
+  claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
+  wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
+  wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
   remove_sender_rule: ({ ruleId }) => ({ ruleId }),
@@ -108,6 +120,20 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   remove_email_forwarder: ({ forwarderId }) => ({ forwarderId }),
   send_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example`, subject: fresh(), text: fresh() }),
   send_test_email: ({ address }) => ({ from: address, to: `${fresh()}@else.example` }),
+  reply_to_email: (of) => ({ ...inMailbox(of), messageId: messageOf(of), text: fresh() }),
+  forward_email: (of) => ({ ...inMailbox(of), messageId: messageOf(of), to: `${fresh()}@else.example`, note: fresh() }),
+  create_draft: (of) => ({ ...inMailbox(of), to: `${fresh()}@else.example`, subject: fresh(), text: fresh() }),
+  update_draft: (of) => ({ ...inMailbox(of), draftId: 'm2', revision: 'm2', text: fresh() }),
+  get_draft: (of) => ({ ...inMailbox(of), draftId: 'm2' }),
+  list_drafts: inMailbox,
+  delete_draft: (of) => ({ ...inMailbox(of), draftId: 'm3' }),
+  send_draft: (of) => ({ ...inMailbox(of), draftId: 'm4', revision: 'm4' }),
+  upload_attachment_url: () => ({
+    filename: `${fresh()}.txt`,
+    contentType: 'text/plain',
+    sizeBytes: 1,
+    sha256: 'a'.repeat(64),
+  }),
   cancel_scheduled_email: ({ sentId }) => ({ sentId }),
   list_outbox: none,
   get_outbox_item: ({ outboxId }) => ({ outboxId }),
@@ -119,6 +145,9 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   list_email_templates: none,
   get_email_template: ({ templateId }) => ({ templateId }),
   delete_email_template: ({ templateId }) => ({ templateId }),
+  get_agent_policy: mailbox,
+  propose_agent_policy: ({ mailboxId }) => ({ mailboxId, name: fresh(), preset: 'support-desk', allow: ['a.example'] }),
+  list_proposals: none,
   list_queue: () => ({ state: 'waiting' }),
   get_queue_item: waiting,
   retry_queue_item: waiting,
@@ -199,14 +228,18 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   forwarderId: (of) => of.forwarderId,
   aliasId: (of) => of.aliasId,
   ruleId: (of) => of.ruleId,
+  policyId: (of) => of.policyId,
+  agentPolicyId: (of) => of.policyId,
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
   sentId: (of) => of.sentId,
-  inReplyTo: (of) => of.sentId,
+  inReplyTo: (of, operation) => (operation === 'create_draft' ? messageOf(of) : of.sentId),
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
+  contact: (of) => `to@${of.domain.replace('.test', '.example')}`,
+  messageIds: (of) => [messageOf(of)],
   webhookId: (of) => of.webhookId,
   // Nothing was delivered to the webhooks of the fixture.
   deliveryId: (of) => `whd_${of.webhookId.slice(4)}`,
@@ -240,7 +273,7 @@ export interface Reference {
 /** Other names for the same thing: only one of them is given. */
 const SAME: readonly (readonly string[])[] = [
   ['domainId', 'domain'],
-  ['mailboxId', 'address', 'webhookId'],
+  ['mailboxId', 'address', 'webhookId', 'tokenId'],
   ['deliveryId', 'messageId'],
 ];
 
@@ -282,7 +315,9 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode`.split(/\s+/),
+    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256 draftId`.split(
+    /\s+/,
+  ),
 );
 
 export function isReference(field: string): boolean {

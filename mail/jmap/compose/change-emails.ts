@@ -79,13 +79,13 @@ export class EmailChanges {
   async #write<I, O extends { kind: 'done'; before: number; after: number }>(
     few: boolean,
     what: Command<
-      I & { account: number; ifState: number | null; hand?: Hand | undefined },
+      I & { account: number; by: string | null; ifState: number | null; hand?: Hand | undefined },
       O | { kind: 'state-mismatch' }
     >,
     input: I,
   ): Promise<O> {
-    const { account, hand } = this.#asked;
-    const whole = { ...input, account, hand, ifState: this.#track.expected };
+    const { account, call, hand } = this.#asked;
+    const whole = { ...input, account, hand, by: call.session.agent ?? null, ifState: this.#track.expected };
     const told = await (few ? this.#desk.store.write(what, whole) : this.#desk.store.writeSlice(what, whole));
     if (told.kind === 'state-mismatch') throw this.#track.mismatch();
     this.#track.took(told);

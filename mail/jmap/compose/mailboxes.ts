@@ -8,7 +8,7 @@ import { SetRefusal } from '../set-refusal.ts';
 
 /** Who asks, and in whose account. */
 export interface Asked {
-  call: Pick<Call, 'createdIds'>;
+  call: Pick<Call, 'createdIds' | 'session'>;
   account: number;
   /** Whose password asks; left out: a token. */
   hand?: Hand | undefined;

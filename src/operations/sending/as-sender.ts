@@ -1,13 +1,17 @@
 import { lookupKeys } from '../../../mail/delivery/route.ts';
+import { namedRecipients } from '../../../mail/delivery/outgoing.ts';
 import type { Address } from '../../../mail/message/address.ts';
 import { accountByKey } from '../../../mail/store/account.ts';
 import { writersOf } from '../../../mail/store/alias.ts';
 import { domainsOf } from '../../../mail/store/domain.ts';
 import { domainSetup } from '../../accounts/setup.ts';
 import { publicId } from '../../ids.ts';
+import type { Commit } from '../../sending/dispatch.ts';
 import type { Sender } from '../../sending/key-auth.ts';
+import { agentOf } from '../caller.ts';
+import { sendEmail } from '../../sending/sent-commands.ts';
 import type { Call } from '../operation.ts';
-import { mailboxOf, outOfScope } from '../scope.ts';
+import { type Mailbox, mailboxOf, outOfScope } from '../scope.ts';
 
 /**
  * Who sends when a token asks to send from an address: the mailbox that stands there or writes as it, within the token's limits, else a
@@ -15,15 +19,26 @@ import { mailboxOf, outOfScope } from '../scope.ts';
  */
 export async function asSender(call: Call, from: Address): Promise<Sender> {
   const { tenant, caller } = call;
-  const sender = { organization: tenant, credential: caller.actor, guesses: true };
+  const agent = agentOf(caller);
+  const sender = { organization: tenant, credential: caller.actor, guesses: true, ...(agent !== null && { agent }) };
   for (const key of lookupKeys(from)) {
     const found = (await call.store.read(accountByKey, { tenant, key }))?.id ?? (await writerOf(call, key));
     if (found === undefined) continue;
-    const mailbox = await mailboxOf(call, { mailboxId: publicId('mailbox', found) });
-    return { ...sender, account: mailbox.id, allowedDomains: null };
+    return asMailbox(call, await mailboxOf(call, { mailboxId: publicId('mailbox', found) }));
   }
   if (caller.mailboxes !== null || caller.service !== null) outOfScope(caller);
   return { ...sender, account: null, allowedDomains: caller.project === null ? null : await domainsIn(call) };
+}
+
+/** Sends with the audit row in the same commit. */
+export function audited(call: Call): Commit {
+  return (input) => call.change(sendEmail, input, input.sender, { to: namedRecipients(input), trace: input.trace });
+}
+
+/** Who sends from a mailbox that the caller may use. */
+export function asMailbox({ tenant, caller }: Call, { id }: Mailbox): Sender {
+  const sender = { organization: tenant, credential: caller.actor, guesses: true, account: id, allowedDomains: null };
+  return caller.actions.has('mail_read') ? { ...sender, reads: id } : sender;
 }
 
 /** The mailbox that writes as an alias: the only one, or of several the first that the token is limited to. */

@@ -1,29 +1,17 @@
 import { z } from 'zod';
-import { namedRecipients } from '../../../mail/delivery/outgoing.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { rowId } from '../../ids.ts';
 import { ownersOf } from '../../sending/allowance.ts';
-import { EMAIL_FIELDS, EmailRequest } from '../../sending/email-request.ts';
+import { EmailRequest } from '../../sending/email-request.ts';
 import { SendResult } from '../../sending/send-answer.ts';
 import { sendFor } from '../../sending/send-email.ts';
-import { cancelSent, sendEmail } from '../../sending/sent-commands.ts';
+import { cancelSent } from '../../sending/sent-commands.ts';
 import { findSent } from '../../sending/sent-queries.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, Line } from '../schemas.ts';
-import { asSender } from './as-sender.ts';
-
-// What is for programs would only cost every agent's context.
-const {
-  headers: _headers,
-  metadata: _metadata,
-  listUnsubscribe: _list,
-  requireTls: _tls,
-  saveToSent: _copy,
-  ...TOOL_FIELDS
-} = EMAIL_FIELDS;
-/** An agent finds what it sent in the mailbox that it sent from. */
-const FOR_AGENTS = { headers: {}, metadata: {}, requireTls: false, saveToSent: true };
+import { EMAIL_TOOL_FIELDS, filesAsked, FOR_AGENTS } from '../writing/fields.ts';
+import { asSender, audited } from './as-sender.ts';
 
 export const sendOneEmail = operation({
   name: 'send_email',
@@ -35,16 +23,14 @@ export const sendOneEmail = operation({
   description:
     'Sends an email from an address of this organization; there is no undo. Called again within ten minutes it sends nothing and answers duplicateOf, unless allowDuplicate. dryRun only says what would happen.',
   hints: { destructive: true, openWorld: true },
-  input: z.strictObject(TOOL_FIELDS),
+  input: z.strictObject(EMAIL_TOOL_FIELDS),
   output: SendResult,
-  run: (call, input) => sendAs(call, { ...input, ...FOR_AGENTS }),
+  run: (call, input) => sendAs(call, { ...input, ...FOR_AGENTS, attachments: filesAsked(input.attachments) }),
 });
 
 /** Sends with its audit row in the same commit. */
 async function sendAs(call: Call, request: EmailRequest): Promise<SendResult> {
-  return sendFor(call, await asSender(call, request.from.address), request, (input) =>
-    call.change(sendEmail, input, input.sender, { to: namedRecipients(input), trace: input.trace }),
-  );
+  return sendFor(call, await asSender(call, request.from.address), request, audited(call));
 }
 
 const TEST_TEXT =

@@ -33,6 +33,13 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   // A body has lines, and is encoded; what a header would be made of it is no part of it.
   'send_email text': ['done'],
   'send_email html': ['done'],
+  'reply_to_email text': ['done'],
+  'reply_to_email html': ['done'],
+  'forward_email note': ['done'],
+  'create_draft text': ['done'],
+  'create_draft html': ['done'],
+  'update_draft text': ['done', 'conflict'],
+  'update_draft html': ['done', 'conflict'],
   'create_email_template text': ['done', 'already_exists'],
   'create_email_template html': ['done', 'already_exists'],
   'update_email_template text': ['done'],

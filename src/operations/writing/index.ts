@@ -1,0 +1,18 @@
+import type { Operation } from '../operation.ts';
+import { createDraft, deleteDraft, getDraft, listDrafts, updateDraft } from './drafts.ts';
+import { forwardEmail } from './forward.ts';
+import { replyToEmail } from './reply.ts';
+import { sendDraft } from './send-draft.ts';
+import { uploadAttachmentUrl } from './upload.ts';
+
+export const WRITING: readonly Operation[] = [
+  replyToEmail,
+  forwardEmail,
+  createDraft,
+  updateDraft,
+  getDraft,
+  listDrafts,
+  deleteDraft,
+  sendDraft,
+  uploadAttachmentUrl,
+];

@@ -1,0 +1,40 @@
+import { lookupKeys } from '../../../mail/delivery/route.ts';
+import type { Address } from '../../../mail/message/address.ts';
+import { ownsAddress } from '../../../mail/store/account.ts';
+import { DRAFT } from '../../../mail/store/flags.ts';
+import { messageText } from '../../reading/message-text.ts';
+import { type Original, readOriginal } from '../../sending/original.ts';
+import type { Call } from '../operation.ts';
+import { wholeMessage } from '../reading/which.ts';
+import { refuse } from '../refusal.ts';
+import type { Mailbox } from '../scope.ts';
+
+/** Refuses a token that may not read: what it answers or passes on would be read by whoever gets that. */
+export function mustRead({ caller }: Call): void {
+  if (caller.actions.has('mail_read')) return;
+  refuse('action_not_allowed', 'This token may not mail_read: use one with the action "mail_read".', {
+    requiredAction: 'mail_read',
+    grantedActions: [...caller.actions],
+  });
+}
+
+/** A message of others, or one that was sent: a draft was never anybody's to answer. */
+export async function namedOriginal(
+  call: Call,
+  box: Mailbox,
+  email: number,
+): Promise<{ original: Original; hidden: boolean }> {
+  const { row } = await wholeMessage(call, box, email);
+  if ((row.flags & DRAFT) !== 0) {
+    refuse('conflict', 'This message is a draft, which was never sent: use update_draft or send_draft.', {
+      resource: 'message',
+    });
+  }
+  const { divergent } = await messageText(call.store, row);
+  return { original: await readOriginal(call.store, row), hidden: divergent };
+}
+
+/** Whether an address is one of this mailbox's own, aliases and details included. */
+export function owns({ store }: Call, { id: account }: Mailbox): (address: Address) => Promise<boolean> {
+  return async (address) => (await store.read(ownsAddress, { account, keys: lookupKeys(address) })) !== 'foreign';
+}

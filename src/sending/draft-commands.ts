@@ -1,0 +1,61 @@
+import { changeEmails, destroyEmails } from '../../mail/store/email-change-commands.ts';
+import { placeEmail } from '../../mail/store/email-commands.ts';
+import { command, type Read } from '../../mail/store/engine/types.ts';
+import { DRAFT, SEEN } from '../../mail/store/flags.ts';
+import type { WrittenMessage } from '../../mail/store/message-writer.ts';
+import { isDraft } from './draft-queries.ts';
+
+export type SavedDraft =
+  | { kind: 'saved'; email: number }
+  /** What it was to replace is not there any more as it was. */
+  | { kind: 'changed' }
+  | { kind: 'no-folder' }
+  | { kind: 'over-quota' };
+
+/** Puts a draft into the Drafts of an account, where people see and edit it, in the place of an older form of it. */
+export const saveDraft = command(
+  'save-draft',
+  async (
+    tx,
+    { account, replaces, ...message }: { account: number; replaces: number | null } & WrittenMessage,
+    stamp,
+  ): Promise<SavedDraft> => {
+    const drafts = await folder(tx, account, 'drafts');
+    if (drafts === undefined) return { kind: 'no-folder' };
+    if (replaces !== null && !(await isDraft(tx, account, replaces))) return { kind: 'changed' };
+    const where = { mailboxes: [drafts], flags: { bits: SEEN | DRAFT, keywords: [] }, receivedAt: stamp.now };
+    const placed = await placeEmail.run(tx, { account, ifState: null, ...where, ...message }, stamp);
+    if (placed.kind === 'over-quota') return placed;
+    if (placed.kind !== 'placed') throw new Error(`a draft was not placed: ${placed.kind}`);
+    if (replaces !== null) await destroyEmails.run(tx, { account, emails: [replaces], ifState: null }, stamp);
+    return { kind: 'saved', email: placed.email };
+  },
+);
+
+/** Moves a draft to the trash, where people find it. */
+export const discardDraft = command(
+  'discard-draft',
+  async (
+    tx,
+    { account, email }: { account: number; email: number },
+    stamp,
+  ): Promise<{ kind: 'discarded' | 'changed' }> => {
+    if (!(await isDraft(tx, account, email))) return { kind: 'changed' };
+    const trash = await folder(tx, account, 'trash');
+    if (trash === undefined) await destroyEmails.run(tx, { account, emails: [email], ifState: null }, stamp);
+    else {
+      const mailboxes = { kind: 'replace', all: [trash] } as const;
+      await changeEmails.run(tx, { account, changes: [{ email, keywords: null, mailboxes }], ifState: null }, stamp);
+    }
+    return { kind: 'discarded' };
+  },
+);
+
+async function folder(rx: Read, account: number, role: string): Promise<number | undefined> {
+  const row = await rx.get<{ id: number }>(
+    'SELECT id FROM mailbox WHERE account_id = ? AND role = ? AND gone_at IS NULL',
+    account,
+    role,
+  );
+  return row?.id;
+}

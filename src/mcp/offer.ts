@@ -34,6 +34,10 @@ export interface Offer {
   call(caller: Caller, name: string, args: unknown, trim: Trim, attend: () => Audience): Promise<Called>;
   /** Whether a tool may take long, and tells of its progress. */
   streams?(name: string): Promise<boolean>;
+  /** What is asked of a person before a tool's outcome can be final; undefined: nothing. */
+  question?(caller: Caller, outcome: Called, context: ServerContext): Promise<object | undefined>;
+  /** The outcome of a call that comes again after such a question; undefined: it is a first call. */
+  resumed?(caller: Caller, context: ServerContext): Promise<Called | undefined>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
   extend?(server: Server): void;
   /** Tools that need the library; `call` is not asked for them. */
@@ -51,6 +55,10 @@ export function catalogueOffer(world: World): Offer {
   return {
     instructions: INSTRUCTIONS,
     capabilities: { tools: {} },
+    question: async (caller, outcome, { mcpReq }) =>
+      (await import('./approval-question.ts')).askByHost(world, caller, outcome, mcpReq),
+    resumed: async (caller, { mcpReq }) =>
+      (await import('./approval-question.ts')).answeredByHost(world, caller, mcpReq),
     async tools(caller, trim) {
       // It makes JSON schemas, with a library that a box without agents never loads.
       const [{ listed, toolOf }, catalogue] = await Promise.all([import('./listing.ts'), world.catalogue()]);

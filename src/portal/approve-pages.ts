@@ -32,7 +32,8 @@ async function show(asked: Asked): Promise<FastifyReply> {
   const { subject } = found.item.approval;
   const body = html`<h1>${subject === '' ? 'Without a subject' : subject}</h1>
     <p>An agent wants to send this. It leaves only if you approve it.</p>
-    ${askedMailShown(found)} ${found.item.state === 'pending' ? buttons(link) : over(found)}`;
+    <section>${askedMailShown(found)}</section>
+    ${found.item.state === 'pending' ? buttons(link) : over(found)}`;
   return send(asked, narrowPage({ title: 'Send this?', body, fromLink: true, wide: true }), 200, true);
 }
 

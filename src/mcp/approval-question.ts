@@ -12,6 +12,9 @@ const GOOD_FOR_MS = 10 * MINUTE_MS;
 const MESSAGE = 'A person has to look at this message before it is sent. The page shows it and asks.';
 
 type Context = Pick<ServerContext['mcpReq'], 'envelope' | 'requestState'>;
+/** The answer of a tool that sends, as far as it is looked at here. */
+type Waits = Readonly<Record<string, unknown>> & { readonly outboxId: string };
+
 /** What of it is looked at; the library has checked its form. */
 type Envelope = { [CLIENT_CAPABILITIES_META_KEY]?: { elicitation?: { url?: object } } };
 type Ground = Pick<World, 'store' | 'secrets' | 'clock'>;
@@ -26,7 +29,7 @@ export function askByHost(world: Ground, caller: Caller, outcome: Called, { enve
   const { status, outboxId, approveUrl: url } = result;
   if (status !== 'pending_approval' || typeof outboxId !== 'string' || typeof url !== 'string') return undefined;
   const inputRequests = { approval: inputRequired.elicitUrl({ message: MESSAGE, url }) };
-  return inputRequired({ inputRequests, requestState: sealed(world, caller, result) });
+  return inputRequired({ inputRequests, requestState: sealed(world, caller, { ...result, outboxId }) });
 }
 
 /** The answer to a call that comes again after the page was shown. Nothing is sent by it. Undefined: it is a first call. */
@@ -35,10 +38,10 @@ export async function answeredByHost(
   caller: Caller,
   { requestState }: Context,
 ): Promise<Called | undefined> {
-  const state = requestState<unknown>();
+  const state = requestState();
   if (state === undefined) return undefined;
   const result = opened(world, caller, state);
-  const id = rowId('outbox', String(result?.['outboxId'] ?? ''));
+  const id = rowId('outbox', result?.outboxId ?? '');
   if (result === undefined || id === undefined) return STALE;
   const item = await world.store.read(outboxItem, { id, now: world.clock() });
   if (item === undefined || item.tenant !== caller.organization) return STALE;
@@ -54,7 +57,7 @@ const STALE: Called = {
   },
 };
 
-function toldOf(state: OutboxState, result: Record<string, unknown>): Called {
+function toldOf(state: OutboxState, result: Waits): Called {
   switch (state) {
     case 'approved':
       return done({ ...result, status: 'queued', approveUrl: null });
@@ -66,7 +69,7 @@ function toldOf(state: OutboxState, result: Record<string, unknown>): Called {
     case 'withdrawn':
       return {
         kind: 'refused',
-        refusal: { error: 'conflict', message: NOT_SENT[state], outboxId: result['outboxId'], state },
+        refusal: { error: 'conflict', message: NOT_SENT[state], outboxId: result.outboxId, state },
       };
   }
 }
@@ -82,24 +85,24 @@ function done(result: object): Called {
 }
 
 function canShowPages(envelope: Context['envelope']): boolean {
-  const { elicitation } = (envelope as Envelope | undefined)?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
-  return elicitation?.url !== undefined;
+  const known: Envelope = envelope ?? {};
+  return known[CLIENT_CAPABILITIES_META_KEY]?.elicitation?.url !== undefined;
 }
 
 /** What comes back is whatever the client sends: it is good for this caller, and for some minutes. */
-function sealed(world: Ground, caller: Caller, result: Record<string, unknown>): string {
+function sealed(world: Ground, caller: Caller, result: Waits): string {
   const until = world.clock() + GOOD_FOR_MS;
   const body = Buffer.from(JSON.stringify({ until, result })).toString('base64url');
   return `${body}.${macOf(world, caller, body).toString('base64url')}`;
 }
 
-function opened(world: Ground, caller: Caller, state: unknown): Record<string, unknown> | undefined {
+function opened(world: Ground, caller: Caller, state: unknown): Waits | undefined {
   const [body = '', mac = '', ...more] = typeof state === 'string' ? state.split('.') : [];
   const [given, own] = [Buffer.from(mac, 'base64url'), macOf(world, caller, body)];
   if (more.length > 0 || given.length !== own.length || !timingSafeEqual(given, own)) return undefined;
   const { until, result } = JSON.parse(Buffer.from(body, 'base64url').toString()) as {
     until: number;
-    result: Record<string, unknown>;
+    result: Waits;
   };
   return until > world.clock() ? result : undefined;
 }

@@ -33,15 +33,15 @@ test(`${KILLS} kills between the approval and the sending: each message is sent 
   await person.messageDelete('1');
   await person.mailboxClose();
   await person.logout();
-  const received = await held.remote.received(KILLS);
+  await held.remote.received(KILLS);
   await expect
     .poll(async () => (await held.box.ask('list_queue')) as object, { timeout: 30_000 })
     .toMatchObject({ items: [] });
   await held.box.restart();
   await expect.poll(sentCount, { timeout: 30_000 }).toBe(KILLS);
-  const sent = (await held.remote.received(KILLS)).map(({ raw }) => /^Subject: (.*?)\r$/m.exec(raw.toString())?.[1]);
-  expect(sent.toSorted()).toEqual(subjects.slice(0, KILLS).toSorted());
-  expect(received).toHaveLength(KILLS);
+  const sent = held.remote.mails.map(({ raw }) => /^Subject: (.*?)\r$/m.exec(raw.toString())?.[1]);
+  expect(new Set(sent)).toEqual(new Set(subjects.slice(0, KILLS)));
+  expect(sent).toHaveLength(KILLS);
 });
 
 /** Of the mailbox Sent. */

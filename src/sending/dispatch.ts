@@ -1,7 +1,8 @@
+import { aboutMessage, type Told } from '../../mail/delivery/agent/about-message.ts';
+import { countAgentMail } from '../../mail/delivery/agent/count.ts';
 import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
 import type { Identity } from '../../mail/delivery/identity.ts';
 import { outboxItem } from '../../mail/delivery/outbox-items.ts';
-import type { Verdict } from '../../mail/delivery/policy.ts';
 import { tryHolding, trySubmit } from '../../mail/delivery/submit.ts';
 import { type Address, addressKey, formatAddress, needsUtf8, textKey } from '../../mail/message/address.ts';
 import { accountByKey } from '../../mail/store/account.ts';
@@ -10,6 +11,7 @@ import type { Guard } from '../../mail/store/sent-before.ts';
 import { approveUrl } from '../approvals/url.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { agentVerdict } from './agent-verdict.ts';
 import { allowanceOf, programBudgets } from './allowance.ts';
 import { threadOf } from './answered.ts';
 import type { Composed } from './compose-email.ts';
@@ -42,6 +44,7 @@ export async function dispatch(
       ? await tried(world, request)
       : await keepOctets(world.store, mail.composed.data, 'sent', (octets) => commit({ ...request, ...octets }));
     if (!mail.dryRun) world.metrics.count('sent_messages_total', { outcome: done.kind });
+    if (done.kind !== 'tried') countAgentMail(world.metrics, request.verdict, done);
     if (done.kind === 'tried') return answerToTry(done.facts, mail.threadId, await leftOf(world, sender));
     if (done.kind === 'sent' && done.queued) world.queueChanged();
     if (done.kind === 'sent' || done.kind === 'repeated')
@@ -142,14 +145,13 @@ async function prepare(
     copyFor: mail.saveToSent ? (account ?? (await mailboxAt(world, organization, from))) : null,
     data: null,
     file: null,
-    index,
     authors: [...authors.from, ...authors.others],
     as: identityOf(sender),
     spares: true,
     allowance: await allowanceOf(world.store, world.settings, organization),
     budgets: programBudgets(world.settings, sender),
     guard,
-    verdict: await verdictOn(world, sender, mail, recipients),
+    ...(await toldOf(world, sender, mail, recipients)),
     sendAt,
     organization,
     credential,
@@ -173,16 +175,13 @@ function sourcesOf({ recipients }: Outbound): SendRequest['sources'] {
   );
 }
 
-/** What the policy says of a message. */
-async function verdictOn(
-  world: World,
-  { organization: tenant, account, credential }: Sender,
-  { from, composed }: Outbound,
-  recipients: readonly Address[],
-): Promise<Verdict> {
-  const { size } = composed.index;
-  const asked = { tenant, account, credential, sender: formatAddress(from), size };
-  return world.policy({ ...asked, recipients: recipients.map(formatAddress) });
+/** What the policy says of a message, with what only its octets say. */
+async function toldOf(world: World, sender: Sender, mail: Outbound, recipients: readonly Address[]): Promise<Told> {
+  const { organization: tenant, account, credential } = sender;
+  const { index, data } = mail.composed;
+  const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };
+  const verdict = await world.policy({ ...asked, recipients: recipients.map(formatAddress) });
+  return aboutMessage(world.store, agentVerdict(verdict, sender, mail), { account, index, data, file: null });
 }
 
 /** The mailbox that stands at the address of a program. */

@@ -12,19 +12,23 @@ export type SavedDraft =
   | { kind: 'no-folder' }
   | { kind: 'over-quota' };
 
+/** Where a draft goes, and who writes it: an agent, or null for a person. */
+interface Draft {
+  account: number;
+  replaces: number | null;
+  by: string | null;
+}
+
 /** Puts a draft into the Drafts of an account, where people see and edit it, in the place of an older form of it. */
 export const saveDraft = command(
   'save-draft',
-  async (
-    tx,
-    { account, replaces, ...message }: { account: number; replaces: number | null } & WrittenMessage,
-    stamp,
-  ): Promise<SavedDraft> => {
+  async (tx, { account, replaces, by, ...message }: Draft & WrittenMessage, stamp): Promise<SavedDraft> => {
     const drafts = await folder(tx, account, 'drafts');
     if (drafts === undefined) return { kind: 'no-folder' };
     if (replaces !== null && !(await isDraft(tx, account, replaces))) return { kind: 'changed' };
     const where = { mailboxes: [drafts], flags: { bits: SEEN | DRAFT, keywords: [] }, receivedAt: stamp.now };
-    const placed = await placeEmail.run(tx, { account, ifState: null, ...where, ...message }, stamp);
+    const whose = replaces === null ? by : await madeBy(tx, replaces);
+    const placed = await placeEmail.run(tx, { account, ifState: null, by: whose, ...where, ...message }, stamp);
     if (placed.kind === 'over-quota') return placed;
     if (placed.kind !== 'placed') throw new Error(`a draft was not placed: ${placed.kind}`);
     if (replaces !== null) await destroyEmails.run(tx, { account, emails: [replaces], ifState: null }, stamp);
@@ -32,20 +36,27 @@ export const saveDraft = command(
   },
 );
 
+/** What a person has begun stays a person's, whoever goes on with it: agents leave its conversation alone. */
+async function madeBy(rx: Read, email: number): Promise<string | null> {
+  const row = await rx.get<{ by: string | null }>('SELECT made_by AS "by" FROM email WHERE id = ?', email);
+  return row?.by ?? null;
+}
+
 /** Moves a draft to the trash, where people find it. */
 export const discardDraft = command(
   'discard-draft',
   async (
     tx,
-    { account, email }: { account: number; email: number },
+    { account, email, by }: { account: number; email: number; by: string | null },
     stamp,
   ): Promise<{ kind: 'discarded' | 'changed' }> => {
     if (!(await isDraft(tx, account, email))) return { kind: 'changed' };
     const trash = await folder(tx, account, 'trash');
-    if (trash === undefined) await destroyEmails.run(tx, { account, emails: [email], ifState: null }, stamp);
+    if (trash === undefined) await destroyEmails.run(tx, { account, by, emails: [email], ifState: null }, stamp);
     else {
       const mailboxes = { kind: 'replace', all: [trash] } as const;
-      await changeEmails.run(tx, { account, changes: [{ email, keywords: null, mailboxes }], ifState: null }, stamp);
+      const changes = [{ email, keywords: null, mailboxes }];
+      await changeEmails.run(tx, { account, by, changes, ifState: null }, stamp);
     }
     return { kind: 'discarded' };
   },

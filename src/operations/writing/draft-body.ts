@@ -122,7 +122,7 @@ export async function writeDraft(
       maxBytes: call.settings.maxMessageBytes,
     });
   }
-  const row = { account: box.id, replaces, index: indexMessage(data) };
+  const row = { account: box.id, replaces, by: sender.agent ?? null, index: indexMessage(data) };
   const done = await keepOctets(call.store, data, 'saved', (octets) =>
     call.change(saveDraft, { ...row, ...octets }, box.address),
   );

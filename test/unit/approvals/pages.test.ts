@@ -43,6 +43,14 @@ describe('the page', () => {
     expect(body).not.toContain('<script>alert');
   });
 
+  test('says what the agent had read before', async () => {
+    const id = await world.hold();
+    const read = [{ email: 1, account: 1, author: 'stranger@evil.test', verdict: 'clear', authentic: false, at: 1 }];
+    await world.break(`UPDATE agent_send SET exposure = '${JSON.stringify(read)}'`);
+    const { body } = await world.get(pageOf(id), world.acme.cookie);
+    expect(body).toMatch(/mail of stranger@<wbr \/>evil\.test, who is not proved/);
+  });
+
   test('approves: it leaves, with an audit row, and is seen among what was decided', async () => {
     const id = await world.hold();
     const said = await world.act(pageOf(id), 'approve', world.acme.cookie);

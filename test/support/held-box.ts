@@ -18,8 +18,8 @@ export interface HeldBox extends AsyncDisposable {
   readonly account: number;
   /** Logged in with the password of the mailbox. */
   person(): Promise<ImapFlow>;
-  /** Ends the box in good order, has so many messages wait in its store, and starts it again; their subjects. */
-  hold(count: number): Promise<string[]>;
+  /** Ends the box in good order, has so many messages wait in its store, and starts it again; their subjects. `sendAt`: ms UTC. */
+  hold(count: number, sendAt?: number): Promise<string[]>;
 }
 
 /** The gate of the calling test has to hold everything. */
@@ -54,7 +54,7 @@ export async function heldBox(): Promise<HeldBox> {
       await client.connect();
       return client;
     },
-    async hold(count) {
+    async hold(count, sendAt) {
       await box.stop();
       const subjects = Array.from({ length: count }, () => `Offer ${++last}`);
       const store = await openStore(box.dataDir);
@@ -62,7 +62,11 @@ export async function heldBox(): Promise<HeldBox> {
       for (const subject of subjects) {
         const text = `From: ${ME}\r\nTo: x@remote.example\r\nSubject: ${subject}\r\nMessage-ID: <${last}.${subject.slice(6)}@home.example>\r\n\r\nThe offer\r\n`;
         const to = { recipient: 'x@remote.example', domain: 'remote.example', notify: '', orcpt: '' };
-        await holdMail(store, { account, sender: ME, signAs: ['home.example'], elsewhere: [to] }, text);
+        await holdMail(
+          store,
+          { account, sender: ME, signAs: ['home.example'], elsewhere: [to], sendAt: sendAt ?? null },
+          text,
+        );
       }
       await store[Symbol.asyncDispose]();
       await box.start();

@@ -108,12 +108,15 @@ export class Library {
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const own = this.#offer.libraryTool?.(params.name);
       if (own !== undefined) return (await own(served.caller, params.arguments, context)) as never;
+      const again = await this.#offer.resumed?.(served.caller, context);
+      if (again !== undefined) return resultOf(again, params.name) as never;
       const outcome = await this.#offer.call(served.caller, params.name, params.arguments, served.trim, () => ({
         signal: served.gone(),
         progress: progressOf(context),
       }));
       await served.called(outcome);
-      return resultOf(outcome, params.name) as never;
+      const question = await this.#offer.question?.(served.caller, outcome, context);
+      return (question ?? resultOf(outcome, params.name)) as never;
     });
     if (!served.calls) this.#offer.extend?.(server, served.caller);
     return server;

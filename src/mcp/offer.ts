@@ -39,6 +39,10 @@ export interface Offer {
   call(caller: Caller, name: string, args: unknown, trim: Trim, attend: () => Audience): Promise<Called>;
   /** Whether a tool may take long, and tells of its progress. */
   streams?(name: string): Promise<boolean>;
+  /** What is asked of a person before a tool's outcome can be final; undefined: nothing. */
+  question?(caller: Caller, outcome: Called, context: ServerContext): Promise<object | undefined>;
+  /** The outcome of a call that comes again after such a question; undefined: it is a first call. */
+  resumed?(caller: Caller, context: ServerContext): Promise<Called | undefined>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
   extend?(server: Server, caller: Caller): void;
   /** Tools that need the library; `call` is not asked for them. */
@@ -63,6 +67,10 @@ export function catalogueOffer(world: World): Offer {
     modern: { resources: { subscribe: true } },
     extend: (server, caller) => serveResources(world, server, caller),
     watch: async (...asked) => (await import('./watch.ts')).watch(world, ...asked),
+    question: async (caller, outcome, { mcpReq }) =>
+      (await import('./approval-question.ts')).askByHost(world, caller, outcome, mcpReq),
+    resumed: async (caller, { mcpReq }) =>
+      (await import('./approval-question.ts')).answeredByHost(world, caller, mcpReq),
     get listMeta() {
       return { 'dev.mailstead/catalogueSha256': catalogueSha256() };
     },

@@ -2,11 +2,13 @@ import { aboutMessage, type Told } from '../../mail/delivery/agent/about-message
 import { countAgentMail } from '../../mail/delivery/agent/count.ts';
 import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
 import type { Identity } from '../../mail/delivery/identity.ts';
+import { outboxItem } from '../../mail/delivery/outbox-items.ts';
 import { tryHolding, trySubmit } from '../../mail/delivery/submit.ts';
 import { type Address, addressKey, formatAddress, needsUtf8, textKey } from '../../mail/message/address.ts';
 import { accountByKey } from '../../mail/store/account.ts';
 import { budgetLeft } from '../../mail/store/budget.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
+import { approveUrl } from '../approvals/url.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { agentVerdict } from './agent-verdict.ts';
@@ -60,7 +62,15 @@ export async function answered(
   repeated: boolean,
 ): Promise<SendResult> {
   const thread = await threadOf(world, sender, { from, threadId }, sent);
-  return answerTo(sent, thread, { repeated, budget: await leftOf(world, sender) });
+  const answer = answerTo(sent, thread, { repeated, budget: await leftOf(world, sender) });
+  return { ...answer, approveUrl: await pageFor(world, sender.organization, sent) };
+}
+
+/** Where a person lets it go, as long as one can. */
+async function pageFor(world: World, organization: number, { outbox }: SentEmail): Promise<string | null> {
+  if (outbox === null) return null;
+  const item = await world.store.read(outboxItem, { id: outbox, now: world.clock() });
+  return item?.state === 'pending' && item.approval !== null ? approveUrl(world, organization, outbox) : null;
 }
 
 function leftOf({ store, settings, clock }: World, sender: Sender): Promise<SendResult['budget']> {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { MsgSummary } from '../../reading/shown.ts';
-import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { summaries } from '../../reading/summary.ts';
 import { newestNumber, numberOf } from '../../waiting/arrival-queries.ts';
 import { type Place, placeAfter, WINDOW } from '../../waiting/cursor.ts';

@@ -68,6 +68,8 @@ const MANY = [
      JOIN exposed x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
   'DELETE FROM exposed WHERE reader IN (SELECT reader FROM exposed WHERE tenant = ? LIMIT ?)',
   'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE tenant = ? LIMIT ?)',
+  `DELETE FROM approval WHERE id IN (SELECT id FROM approval a WHERE tenant = ?
+     AND NOT EXISTS (SELECT 1 FROM scheduled WHERE submission_id = a.id) LIMIT ?)`,
   `DELETE FROM template_version WHERE (template_id, version) IN (SELECT v.template_id, v.version
      FROM template_version v JOIN template t ON t.id = v.template_id WHERE t.organization_id = ? LIMIT ?)`,
   `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w

@@ -9,13 +9,17 @@ import { emailResults } from './jmap/query/email-results.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
+import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
+import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
+import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
+import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
 import { changeEmails, destroyEmails } from './store/email-change-commands.ts';
@@ -28,6 +32,8 @@ import { forgetSenderUse } from './store/sender-use.ts';
 import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
 import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
+import { contactsOf } from './store/contact.ts';
+import { countLabels, forgetLabel, makeLabel } from './store/label.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
@@ -42,7 +48,7 @@ import { addUpload, forgetUploads } from './store/jmap-upload.ts';
 import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
 import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
 import { forgetRejects } from './store/reject.ts';
-import { addSenderRule, removeSenderRule } from './store/sender-rule.ts';
+import { addSenderRule, removeSenderRule, undoSenderRules } from './store/sender-rule.ts';
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { addSuppression, removeSuppression } from './store/suppression.ts';
@@ -51,6 +57,7 @@ import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 import { sweepWords } from './store/word-sweep.ts';
+import { undoAgentChanges } from './store/undo-commands.ts';
 import { learn } from './store/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -69,12 +76,14 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
       changeAlias,
       changeEmails,
       changeIdentity,
       changeMailbox,
+      claimConversation,
       copyEmail,
       copyEntries,
       createMailbox,
@@ -85,13 +94,18 @@ export function mailParts(): ThreadParts {
       dropVacationJobs,
       emptyGoneAccount,
       emptyGoneMailbox,
+      endClaim,
       expunge,
       finishAttempts,
+      forgetAgentChanges,
+      expireApprovals,
+      forgetApprovals,
       forgetBans,
       forgetDeparted,
       forgetExpunged,
       forgetGreylist,
       forgetHistory,
+      forgetLabel,
       forgetNotices,
       forgetRejects,
       forgetSenders,
@@ -103,18 +117,21 @@ export function mailParts(): ThreadParts {
       forgetTombstones,
       forgetUploads,
       forgetVacationAnswers,
+      freeClaims,
       indexJournal,
       keepStsPolicy,
       keepThreadCounts,
       keepVacation,
       passGreylist,
       learn,
+      makeLabel,
       noteKept,
       placeEmail,
       plantMailbox,
       putOff,
       putOffStsPolicy,
       releaseWaiting,
+      removeAgentPolicy,
       removeAlias,
       removeAppPassword,
       removeBan,
@@ -131,6 +148,7 @@ export function mailParts(): ThreadParts {
       sendScheduled,
       sendVacationAnswer,
       resumeSender,
+      saveAgentPolicy,
       setMailPolicy,
       setOutboundRoute,
       setPassword,
@@ -146,11 +164,15 @@ export function mailParts(): ThreadParts {
       tellOfEmail,
       trimNotices,
       trimSenders,
+      undoAgentChanges,
+      undoSenderRules,
       updatePushSubscription,
       useStsPolicy,
       verifyDomain,
     ],
     queries: [
+      contactsOf,
+      countLabels,
       countThreads,
       crowdedSenders,
       emailChanges,

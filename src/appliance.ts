@@ -1,3 +1,4 @@
+import { ClaimEnd } from '../mail/jobs/claim-end.ts';
 import { Housekeeping } from '../mail/jobs/housekeeping.ts';
 import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
@@ -6,6 +7,7 @@ import { traceId } from '../mail/receiver/trace-id.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
+import { forgetOAuth } from './oauth/tidy-commands.ts';
 import { seed, type Seeded } from './seed.ts';
 import { releaseResumed } from './sending/pause-commands.ts';
 import { PauseHerald } from './sending/pause-herald.ts';
@@ -37,7 +39,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log, [forgetUploads, releaseResumed]));
+  stack.use(new Housekeeping(store, around.clock, log, [forgetOAuth, forgetUploads, releaseResumed]));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));
@@ -53,6 +55,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const listeners: Listeners = {};
   const leaving: { relay?: Relay } = {};
   const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
+  stack.use(world.pdfs);
   const http = await openHttp(inside, world);
   doors.push(http);
   const relay = openRelay(inside, outboundTls, receiver.addresses());
@@ -62,12 +65,15 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
   stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
+  stack.use(new ClaimEnd(store, around.clock, log));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));
+  // Closed before the doors: who waits for mail is answered first.
+  stack.use(world.waits);
   stack.use(world.runner);
   await world.runner.begin();
   stack.use(await startControl(settings.dataDir, world));

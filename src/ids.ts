@@ -23,6 +23,8 @@ const PREFIX = {
   webhook: 'whk',
   template: 'tpl',
   outbox: 'out',
+  policy: 'pol',
+  proposal: 'pro',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

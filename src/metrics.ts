@@ -27,10 +27,14 @@ export const METRICS: Readonly<Record<string, string>> = {
   disk_free_bytes: 'Free space where the data directory is.',
   operations_total: 'Operations of the control plane, by name and outcome.',
   operation_seconds: 'From asking for an operation to its answer.',
+  oauth_requests_total: 'Requests of OAuth clients, by endpoint (register, token, revoke) and outcome.',
+  waits_open: 'Calls that wait for mail now.',
   dns_queries_total: 'Questions to the name server, by way and outcome.',
   webhook_attempts_total: 'Attempts to tell webhooks what arrived, by outcome (told, later, dead).',
   sent_messages_total: 'Messages that programs asked to have sent, by outcome (sent, or the kind of refusal).',
   senders_paused_total: 'Mailboxes and keys that were paused as they sent what they never sent, by kind.',
+  approvals_decided_total:
+    'Decisions of people on pages about mail of agents, by outcome (approved, denied, or why nothing was done).',
   scans_total:
     'Messages that scanners were asked about, by scanner (rspamd, clamav) and outcome (clean, found, trouble, skipped).',
   queue_rows: 'Recipients in the queue, by state (due, held).',

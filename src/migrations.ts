@@ -7,6 +7,8 @@ const files = [
   '0003-confirmation.sql',
   '0004-send.sql',
   '0005-events.sql',
+  '0008-proposals.sql',
+  '0007-oauth.sql',
   '0010-writing.sql',
 ];
 

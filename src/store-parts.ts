@@ -1,7 +1,9 @@
 import { mailParts } from '../mail/parts.ts';
 import type { ThreadParts } from '../mail/store/engine/thread.ts';
+import { AGENTS } from './agents/parts-commands.ts';
 import { auditedCommand, noteAudit } from './audit/commands.ts';
 import { brokenAudit } from './audit/queries.ts';
+import { APPROVALS } from './approvals/parts-commands.ts';
 import { BOOTSTRAP } from './bootstrap/parts-commands.ts';
 import { DOMAINS } from './domains/parts-commands.ts';
 import { MAILBOXES } from './mailboxes/parts-commands.ts';
@@ -9,6 +11,7 @@ import { MCP } from './mcp/parts-commands.ts';
 import { applianceMigrations } from './migrations.ts';
 import { freezeOrganization, renameOrganization, seedOperator } from './organizations/commands.ts';
 import { removeOrganization } from './organizations/removal-commands.ts';
+import { OAUTH } from './oauth/parts-commands.ts';
 import { PEOPLE } from './people/parts-commands.ts';
 import { SENDING } from './sending/parts-commands.ts';
 import { inboundWebhookBody } from './webhooks/inbound-queries.ts';
@@ -22,10 +25,13 @@ export function storeParts(): ThreadParts {
   const mail = mailParts();
   const commands = [
     ...mail.commands,
+    ...AGENTS,
+    ...APPROVALS,
     ...BOOTSTRAP,
     ...DOMAINS,
     ...MAILBOXES,
     ...MCP,
+    ...OAUTH,
     ...PEOPLE,
     ...SENDING,
     ...SERVICES,

@@ -20,6 +20,7 @@ const PACKAGES = [
   'libical3',
   'libpcre3',
   'sasl2-bin',
+  'libsasl2-modules',
   'libsasl2-modules-db',
 ];
 const PASSWORD = 'bench-password-1';
@@ -61,8 +62,11 @@ export async function startCyrus(users: number, messages: number): Promise<Cyrus
       rmSync(dir, { recursive: true, force: true });
     },
   };
+  await using stack = new AsyncDisposableStack();
+  stack.use(cyrus);
   await listening(imapPort, () => master.exitCode !== null);
   for (const name of names) await seed(imapPort, name, messages);
+  stack.move();
   return cyrus;
 }
 
@@ -99,7 +103,7 @@ function write(dir: string, imapPort: number, httpPort: number): void {
     `configdirectory: ${dir}/conf
 partition-default: ${dir}/spool
 cyrus_user: nobody
-defaultdomain: localhost
+servername: localhost
 virtdomains: off
 unixhierarchysep: yes
 altnamespace: yes
@@ -118,7 +122,7 @@ search_engine: none
   writeFileSync(
     join(dir, 'cyrus.conf'),
     `START {
-  recover cmd="${dir}/root/usr/sbin/ctl_cyrusdb -C ${dir}/imapd.conf -r"
+  recover cmd="${dir}/root/usr/lib/cyrus/bin/ctl_cyrusdb -C ${dir}/imapd.conf -r"
 }
 SERVICES {
   imap cmd="${dir}/root/usr/lib/cyrus/bin/imapd -C ${dir}/imapd.conf" listen="127.0.0.1:${imapPort}" prefork=1 maxchild=20

@@ -35,6 +35,8 @@ export interface Outgoing {
   elsewhere: readonly NewQueueRow[];
   /** Copies that recipients on this box have forwarded. */
   onward?: readonly Onward[];
+  /** The agent that sends it; null or left out: a person, a program, the box. */
+  by?: string | null;
   /** Who is watched for it; '' or left out: nobody. */
   sentBy?: string;
   /** Account whose Sent mailbox gets a copy. */
@@ -75,7 +77,7 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sen
   for (const delivery of mail.here)
     await receive(tx, { ...mail, index: wholeIndex(mail.index) }, delivery, blob, stamp);
   if (typeof mail.copyFor === 'number')
-    await fileCopy(tx, mail.copyFor, { blob, index: wholeIndex(mail.index) }, stamp);
+    await fileCopy(tx, mail.copyFor, { blob, index: wholeIndex(mail.index), by: mail.by ?? null }, stamp);
   if (mail.report !== undefined) await tellSender(tx, mail, mail.report, stamp);
   const { onward = [] } = mail;
   await countUse(tx, [...mail.here, ...onward], mail.sender, stamp);

@@ -1,13 +1,15 @@
 import { parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { anyOver, countUse } from '../store/alias-use.ts';
+import { approvalRow, endApproval, isWhole } from '../store/approval.ts';
+import { refile } from '../store/approval-mailbox.ts';
 import { addBlob } from '../store/blob.ts';
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
-import { forgetGuess } from '../store/sent-before.ts';
 import { heldFor } from '../store/paused-sender.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
+import { dropScheduled, type ScheduledRow as Owned, scheduledOf } from '../store/scheduled.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
 import { foreignAuthor, foreignDomain, type Identity } from './identity.ts';
@@ -39,8 +41,8 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
   await tx.run(
-    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for, wishes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for, wishes,
+       made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     tenant,
     account,
@@ -50,6 +52,7 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
     Number(spares),
     mail.copyFor ?? null,
     JSON.stringify(wishesOf(mail)),
+    mail.by ?? null,
   );
   return id;
 }
@@ -125,6 +128,8 @@ export interface Leaving extends Destinations {
   hold: string | null;
   /** What its sender is told of recipients on this box. */
   report?: Outgoing;
+  /** Of its octets as they were just read, hex: what a person let go must be what leaves. */
+  sha256: string;
 }
 
 /** Lets a message go whose time has come. Answers whether anything was queued; none when it was cancelled meanwhile. */
@@ -135,8 +140,9 @@ export const sendScheduled = command(
     // Where an alias has just taken its last message the next look finds it so, and leaves its address out.
     if (await anyOver(tx, [...here, ...onward], stamp.now)) return { queued: false };
     if ((await isForeignNow(tx, id, stamp)) || (await isPausedNow(tx, id, stamp))) return { queued: false };
-    const waited = await tx.get<{ copy_for: number | null }>(
-      'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for',
+    if (!(await isLetGo(tx, mail, stamp))) return { queued: false };
+    const waited = await tx.get<{ copy_for: number | null; by: string | null }>(
+      'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for, made_by AS by',
       id,
     );
     const row = await tx.get<{
@@ -162,7 +168,8 @@ export const sendScheduled = command(
     const message = { trace, tenant, account, sender, index, hold, ...asked };
     await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
     await noteLeftOut(tx, message, mail, stamp);
-    if (waited.copy_for !== null) await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index }, stamp);
+    if (!(await fileLetGo(tx, id, stamp)) && waited.copy_for !== null)
+      await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index, by: waited.by }, stamp);
     for (const delivery of here) await receive(tx, message, delivery, row.blob_id, stamp);
     await countUse(tx, [...here, ...onward], sender, stamp);
     if (mail.report !== undefined) await tellSender(tx, message, mail.report, stamp);
@@ -178,7 +185,7 @@ export const sendScheduled = command(
  * then a person has to look.
  */
 async function isForeignNow(tx: Write, id: number, stamp: Stamp): Promise<boolean> {
-  const row = await tx.get<Owned & { trace: string; sender: string; sign_as: string }>(
+  const row = await tx.get<Owned & { sender: string; sign_as: string }>(
     `SELECT s.id, s.trace, s.tenant, s.account_id, s.sender, s.sign_as FROM submission s
        JOIN scheduled d ON d.submission_id = s.id WHERE s.id = ? AND d.held_because IS NULL`,
     id,
@@ -198,7 +205,7 @@ async function isForeignNow(tx: Write, id: number, stamp: Stamp): Promise<boolea
 
 /** Its sender may have been paused while it waited. */
 async function isPausedNow(tx: Write, id: number, stamp: Stamp): Promise<boolean> {
-  const row = await tx.get<Owned & { trace: string; sent_by: string }>(
+  const row = await tx.get<Owned & { sent_by: string }>(
     `SELECT s.id, s.trace, s.tenant, s.account_id, s.sent_by FROM submission s
        JOIN scheduled d ON d.submission_id = s.id WHERE s.id = ? AND d.held_because IS NULL`,
     id,
@@ -208,6 +215,28 @@ async function isPausedNow(tx: Write, id: number, stamp: Stamp): Promise<boolean
   await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', because, id);
   await note(tx, row.trace, 'held', row.account_id, { because }, stamp, { tenant: row.tenant });
   return true;
+}
+
+/**
+ * Whether a message that had to be let go was, by a person who saw what leaves now. One that still waits is held again,
+ * whatever else released it; one that is another by now is void.
+ */
+async function isLetGo(tx: Write, { id, sha256 }: Pick<Leaving, 'id' | 'sha256'>, stamp: Stamp): Promise<boolean> {
+  const asked = await approvalRow(tx, id);
+  const waits = await tx.get('SELECT 1 AS yes FROM scheduled WHERE submission_id = ? AND held_because IS NULL', id);
+  if (asked === undefined || waits === undefined) return true;
+  if (asked.state === 'approved' && (await isWhole(tx, asked, sha256))) return true;
+  if (asked.state === 'pending') {
+    const because = 'a person has to let it go';
+    await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', because, id);
+  } else await endApproval(tx, asked, 'void', null, stamp);
+  return false;
+}
+
+/** What a person let go leaves the mailbox of what is approved for Sent. False: it lies nowhere. */
+async function fileLetGo(tx: Write, id: number, stamp: Stamp): Promise<boolean> {
+  const asked = await approvalRow(tx, id);
+  return asked !== undefined && refile(tx, asked, 'sent', stamp);
 }
 
 /** Who gets nothing after all, and why: the sender sees it in the message's story. */
@@ -242,10 +271,7 @@ export const putOff = command('put-off', async (tx, input: { id: number; because
   await tx.run('UPDATE scheduled SET due_at = ? WHERE submission_id = ?', stamp.now + pause, input.id);
   if (tried.attempts < MOST_ATTEMPTS) return;
   await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', input.because, input.id);
-  const row = await tx.get<Owned & { trace: string }>(
-    'SELECT id, trace, tenant, account_id FROM submission WHERE id = ?',
-    input.id,
-  );
+  const row = await tx.get<Owned>('SELECT id, trace, tenant, account_id FROM submission WHERE id = ?', input.id);
   if (row === undefined) return;
   const { trace, account_id: account, tenant } = row;
   await note(tx, trace, 'held', account, { because: input.because }, stamp, { tenant });
@@ -259,48 +285,31 @@ export const releaseWaiting = command(
       'UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE submission_id = ? AND held_because IS NOT NULL',
       id,
     );
-    const row = await tx.get<Owned & { trace: string }>(
-      'SELECT id, trace, tenant, account_id FROM submission WHERE id = ?',
-      id,
-    );
+    const row = await tx.get<Owned>('SELECT id, trace, tenant, account_id FROM submission WHERE id = ?', id);
     if (changes === 0 || row === undefined) return { kind: 'none' };
     await note(tx, row.trace, 'released', row.account_id, {}, stamp, { tenant: row.tenant });
     return { kind: 'released' };
   },
 );
 
-/** Takes back what has not left yet. */
-export async function unschedule(tx: Write, trace: string, stamp: Stamp): Promise<boolean> {
-  const row = await waiting(tx, trace);
+/** Takes back what has not left yet, whether or not a person was asked about it. `by`: who does, as people know them. */
+export async function unschedule(tx: Write, trace: string, stamp: Stamp, by: string | null = null): Promise<boolean> {
+  const row = await scheduledOf(tx, trace);
   if (row === undefined) return false;
-  await tx.run('DELETE FROM scheduled WHERE submission_id = ?', row.id);
-  await forgetGuess(tx, trace);
-  await note(tx, trace, 'cancelled', row.account_id, {}, stamp, { tenant: row.tenant });
-  await dropSubmission(tx, row.id);
+  const asked = await approvalRow(tx, row.id);
+  if (asked === undefined) await dropScheduled(tx, row, {}, stamp);
+  else await endApproval(tx, asked, 'withdrawn', by, stamp);
   return true;
 }
 
 /** Gives a message that has not left yet another time. */
 export async function reschedule(tx: Write, trace: string, until: number, stamp: Stamp): Promise<boolean> {
-  const row = await waiting(tx, trace);
+  const row = await scheduledOf(tx, trace);
   if (row === undefined) return false;
   await tx.run('UPDATE scheduled SET due_at = ?, attempts = 0 WHERE submission_id = ?', until, row.id);
   const detail = { until: new Date(until).toISOString() };
   await note(tx, trace, 'scheduled', row.account_id, detail, stamp, { tenant: row.tenant });
   return true;
-}
-
-interface Owned extends Record<string, string | number | null> {
-  id: number;
-  tenant: number;
-  account_id: number | null;
-}
-
-function waiting(tx: Write, trace: string): Promise<Owned | undefined> {
-  return tx.get<Owned>(
-    'SELECT s.id, s.tenant, s.account_id FROM submission s JOIN scheduled d ON d.submission_id = s.id WHERE s.trace = ?',
-    trace,
-  );
 }
 
 const SLICE = 200;

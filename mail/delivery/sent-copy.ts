@@ -3,11 +3,11 @@ import type { Stamp, Write } from '../store/engine/types.ts';
 import { SEEN } from '../store/flags.ts';
 import { addEmail, addEntry } from '../store/message.ts';
 
-/** Puts a copy of what an account sent into its Sent mailbox, if it still has one. */
+/** Puts a copy of what an account sent into its Sent mailbox, if it still has one; `by` is the agent that sent it. */
 export async function fileCopy(
   tx: Write,
   account: number,
-  { blob, index }: { blob: number; index: MessageIndex },
+  { blob, index, by }: { blob: number; index: MessageIndex; by: string | null },
   stamp: Stamp,
 ): Promise<void> {
   const sent = await tx.get<{ id: number }>(
@@ -16,6 +16,6 @@ export async function fileCopy(
     account,
   );
   if (sent === undefined) return;
-  const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt: stamp.now });
+  const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt: stamp.now, by });
   await addEntry(tx, sent.id, email, { bits: SEEN, kw: [] }, stamp);
 }

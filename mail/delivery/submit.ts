@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { type Address, formatAddress, parseAddress, textKey } from '../message/address.ts';
+import { wholeIndex } from '../message/index-types.ts';
 import { anyOver } from '../store/alias-use.ts';
 import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
 import { type Budget, overBudget, spend } from '../store/budget.ts';
@@ -6,6 +8,7 @@ import { command, query, type Read, type Stamp, type Write } from '../store/engi
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
 import { heldFor } from '../store/paused-sender.ts';
 import { suppressed } from '../store/suppression.ts';
+import { awaitApproval, isCrowded } from '../store/approval.ts';
 import { judgeAgent } from './agent/gate.ts';
 import type { AgentStop, Reason } from './agent/types.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
@@ -33,6 +36,8 @@ export interface Submission extends Outgoing {
   verdict: Verdict;
   /** ms UTC; null: now. */
   sendAt: number | null;
+  /** Of the octets, hex. Doors that send for agents hand it over where the octets are in a file. */
+  sha256?: string;
 }
 
 /** Why a message is not sent; nothing of it stays. */
@@ -109,13 +114,47 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
   const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? reasons[0]?.text ?? null);
   if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
-  return { kind: 'waits', submission: await schedule(tx, mail, wait, stamp), heldBecause, reasons };
+  const id = await schedule(tx, mail, wait, stamp);
+  if (reasons.length > 0) await askPerson(tx, submission, { id, reasons }, stamp);
+  return { kind: 'waits', submission: id, heldBecause, reasons };
 }
 
 async function stoppedAgent(rx: Read, mail: Submission, now: number): Promise<AgentStop | undefined> {
   if (mail.verdict.kind !== 'agent') return undefined;
   const judged = await judgeAgent(rx, mail, mail.verdict.agent, now);
-  return judged.kind === 'agent-stop' ? judged : undefined;
+  if (judged.kind === 'agent-stop') return judged;
+  return judged.kind === 'hold' && (await isCrowded(rx, mail)) ? CROWDED : undefined;
+}
+
+const CROWDED: AgentStop = {
+  kind: 'agent-stop',
+  error: 'budget_exceeded',
+  reasons: [
+    {
+      code: 'too_many_pending',
+      text: 'So many messages of this mailbox await approval that no further one can: wait for a person, or withdraw some',
+    },
+  ],
+};
+
+/** Has a person decide about mail of an agent: bound to the octets that leave, and to everybody who gets them. */
+async function askPerson(
+  tx: Write,
+  mail: Submission,
+  { id, reasons }: { id: number; reasons: readonly Reason[] },
+  stamp: Stamp,
+): Promise<void> {
+  if (mail.verdict.kind !== 'agent') return;
+  const { credential } = mail.verdict.agent;
+  const { trace, tenant, account, sender, sendAt } = mail;
+  const sha256 = mail.sha256 ?? (mail.data && digestOf(mail.data));
+  if (sha256 === null) throw new Error('what an approval is bound to was not read: the door has to hand sha256 over');
+  const asked = { submission: id, tenant, account, trace, credential, sender, sendAt, reasons, sha256 };
+  await awaitApproval(tx, { ...asked, recipients: namedRecipients(mail), index: wholeIndex(mail.index) }, stamp);
+}
+
+function digestOf(octets: Uint8Array): string {
+  return createHash('sha256').update(octets).digest('hex');
 }
 
 /** Why a person has to let mail of an agent go; none: nobody has to. */

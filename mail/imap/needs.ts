@@ -69,6 +69,7 @@ export type AppendOutcome =
   | { kind: 'missing' }
   | { kind: 'over-quota' }
   | { kind: 'too-many-keywords' }
+  | { kind: 'forbidden'; why: string }
   | { kind: 'too-big' };
 
 /**
@@ -83,9 +84,13 @@ export interface ImapStore {
     name: string,
     role?: MailboxRole,
   ): Promise<{ kind: 'created'; id: number } | { kind: 'exists' } | { kind: 'too-many' }>;
-  remove(name: string): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox'>;
+  /** `is-for-approval`: something lies in it that a person has to decide about. */
+  remove(name: string): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox' | 'is-for-approval'>;
   /** Renaming INBOX moves its messages to a new mailbox and leaves INBOX empty. RFC 9051 6.3.6. */
-  rename(from: string, to: string): Promise<'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many'>;
+  rename(
+    from: string,
+    to: string,
+  ): Promise<'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many' | 'is-for-approval'>;
   subscribe(name: string, on: boolean): Promise<'done' | 'missing'>;
 
   /** Opens the shared view of a mailbox; `close` it once. Counters and UIDs are of one snapshot. */
@@ -114,9 +119,10 @@ export interface ImapStore {
     | { kind: 'done'; uidValidity: number; from: number[]; to: number[]; modseq: number }
     | { kind: 'missing' }
     | { kind: 'over-quota' }
+    | { kind: 'forbidden'; why: string }
   >;
-  /** Expunges those of `uids` that carry \Deleted. */
-  expunge(mailbox: number, uids: readonly number[]): Promise<{ uids: number[]; modseq: number }>;
+  /** Expunges those of `uids` that carry \Deleted; `kept`: why some of them stay. */
+  expunge(mailbox: number, uids: readonly number[]): Promise<{ uids: number[]; modseq: number; kept?: string }>;
   append(size: number): AppendSink | { kind: 'over-quota' } | { kind: 'unavailable'; why: string };
 
   /**

@@ -12,6 +12,7 @@ import {
   subscribeMailbox,
 } from '../store/mailbox.ts';
 import { MessageWriter } from '../store/message-writer.ts';
+import type { Hand } from '../store/hand.ts';
 import type { MailStore } from '../store/store.ts';
 import type { AppendOutcome, AppendSink, ContentRef, FlagSet, ImapStore, MailboxView, MessageRow } from './needs.ts';
 import { mergeUids } from './search/bind.ts';
@@ -26,8 +27,11 @@ export class StoreBackend implements ImapStore {
   readonly #store: MailStore;
   readonly #account: number;
   readonly #clock: () => number;
+  readonly #hand: Hand | undefined;
 
-  constructor(store: MailStore, account: number, clock: () => number) {
+  /** `hand`: whose password opened it; left out, nothing can be decided with it that waits for a person. */
+  constructor(store: MailStore, account: number, clock: () => number, hand?: Hand) {
+    this.#hand = hand;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
@@ -135,7 +139,7 @@ export class StoreBackend implements ImapStore {
   ): ReturnType<ImapStore['copy']> {
     let modseq = target.highestModseq;
     for (const slice of slices(uids)) {
-      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move };
+      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move, hand: this.#hand };
       const done = await this.#write(slice, uids, copyEntries, input);
       if (done.kind !== 'done') {
         if (!move) await this.#takeBack(target.id, pairs.to);
@@ -148,15 +152,18 @@ export class StoreBackend implements ImapStore {
     return { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq };
   }
 
-  async expunge(mailbox: number, uids: readonly number[]): Promise<{ uids: number[]; modseq: number }> {
+  async expunge(mailbox: number, uids: readonly number[]): ReturnType<ImapStore['expunge']> {
     const gone: number[] = [];
     let modseq = 0;
+    let kept: string | undefined;
     for (const slice of slices(uids)) {
-      const done = await this.#write(slice, uids, expunge, { account: this.#account, mailbox, uids: slice });
+      const input = { account: this.#account, mailbox, uids: slice, hand: this.#hand };
+      const done = await this.#write(slice, uids, expunge, input);
       gone.push(...done.uids);
       modseq = done.modseq ?? modseq;
+      kept ??= done.kept;
     }
-    return { uids: gone, modseq };
+    return { uids: gone, modseq, ...(kept !== undefined && { kept }) };
   }
 
   append(size: number): ReturnType<ImapStore['append']> {

@@ -2,6 +2,7 @@ import type { Policy } from '../delivery/policy.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
+import type { Hand } from '../store/hand.ts';
 import type { SecretBox } from '../store/secrets.ts';
 import type { MailStore } from '../store/store.ts';
 import type { JmapLimits } from './limits.ts';
@@ -14,6 +15,8 @@ export interface Access {
   readonly readOnly: boolean;
   /** It may send. */
   readonly mayTransmit: boolean;
+  /** Of a password; left out: a token, which decides about nothing that waits for a person. */
+  readonly hand?: Hand;
 }
 
 /** Who asks: a login or a token, with the accounts that it opens by their ids. */
@@ -23,6 +26,8 @@ export interface JmapSession {
   readonly accounts: ReadonlyMap<string, Access>;
   /** Tells sessions apart that must not share push subscriptions: the credential. */
   readonly credential: string;
+  /** The agent that it is of: what it changes is written down. Left out: a person's. */
+  readonly agent?: string;
 }
 
 /** Tells devices that are not connected. */

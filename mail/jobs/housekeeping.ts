@@ -7,10 +7,12 @@ import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../store/jmap-submission
 import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
+import { forgetAgentChanges } from '../store/agent-change.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
+import { expireApprovals, forgetApprovals } from '../store/approval-chores.ts';
 import type { Command } from '../store/engine/types.ts';
 import { forgetRejects } from '../store/reject.ts';
 import { noteKept } from '../store/lesson.ts';
@@ -58,6 +60,9 @@ export class Housekeeping implements AsyncDisposable {
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
+      forgetAgentChanges,
+      expireApprovals,
+      forgetApprovals,
       forgetBans,
       forgetRejects,
       forgetSenders,

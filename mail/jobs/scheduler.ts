@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { destinations, suppressedOf, UNREACHABLE } from '../delivery/destinations.ts';
 import { dueMessages, type DueMessage, type Leaving, putOff, sendScheduled } from '../delivery/schedule.ts';
 import type { Outgoing } from '../delivery/outgoing.ts';
@@ -9,8 +10,8 @@ import { indexMessage } from '../message/indexer.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 
-/** Looked at this often even when nothing says that something is due: clocks jump, and new ones come in. */
-const LONGEST_SLEEP_MS = 10_000;
+/** Looked at this often even when nothing says that something is due: clocks jump, and people let mail go that waited. */
+const LONGEST_SLEEP_MS = 2_000;
 const SHORTEST_SLEEP_MS = 50;
 
 export interface SchedulerOptions {
@@ -99,7 +100,8 @@ export class Scheduler implements AsyncDisposable {
     const wishes = new Map(message.wishes.map((wish) => [wish.recipient, wish]));
     const elsewhere = where.elsewhere.map((row) => ({ ...row, ...wishes.get(row.recipient) }));
     const report = await this.#report(message, where.local, data.subarray(0, index.headerLength));
-    return { id, index, hold, suppressed, ...where, elsewhere, ...(report !== undefined && { report }) };
+    const sha256 = createHash('sha256').update(data).digest('hex');
+    return { id, index, hold, suppressed, sha256, ...where, elsewhere, ...(report !== undefined && { report }) };
   }
 
   /** To who asked to be told of success, of recipients here. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { whyOf } from '../delivery/agent/why.ts';
 import { allowAll } from '../delivery/policy.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
@@ -7,7 +8,7 @@ import type { Login } from '../login/types.ts';
 import { formatAddress } from '../message/address.ts';
 import { FactsReader } from '../message/facts.ts';
 import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
-import { MessageIndexer } from '../message/indexer.ts';
+import { indexMessage, MessageIndexer } from '../message/indexer.ts';
 import { pausedText } from './answer.ts';
 import { type CrossingBlob, IncomingMessage, isForwarded, type Planned } from './incoming-message.ts';
 import type { IntakeDesk } from './intake-desk.ts';
@@ -67,6 +68,8 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
     const { budgets = [], ...whose } = await this.intake.options.senderOf(account);
     const to = recipients.map((one) => formatAddress(one.address));
     const from = sender === undefined ? '' : formatAddress(sender);
+    const asked = { ...whose, account, credential: null, sender: from, recipients: to, size: index.size };
+    const verdict = await policy(asked);
     const mail: Submission = {
       trace: id,
       account,
@@ -83,7 +86,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
       as: { kind: 'account', account },
       spares: false,
       guard: null,
-      verdict: await policy({ ...whose, account, credential: null, sender: from, recipients: to, size: index.size }),
+      verdict,
       sendAt: null,
       here: plan.deliveries,
       local: [
@@ -95,6 +98,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
       hold,
       index,
       ...blob,
+      ...(verdict.kind === 'agent' && (await this.#wholly(blob, index))),
     };
     const report = await this.#report(blob, index);
     if (report !== undefined) mail.report = report;
@@ -102,6 +106,17 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
     if (done.kind === 'taken' && done.queued) this.intake.options.queued();
     if (done.kind === 'taken') this.countForwards(plan);
     return refusalOf(done);
+  }
+
+  /** What a person is shown of it and what an approval is bound to, should it have to wait for one. */
+  async #wholly(
+    { data, file }: CrossingBlob,
+    index: MessageFacts | MessageIndex,
+  ): Promise<Pick<Submission, 'index' | 'sha256'>> {
+    const { files } = this.intake.options.store;
+    const octets = file === null ? (data ?? new Uint8Array()) : await files.read(file.file, 0, file.size);
+    const sha256 = createHash('sha256').update(octets).digest('hex');
+    return { index: 'envelope' in index ? index : indexMessage(octets), sha256 };
   }
 
   /** To who asked to be told of success. */

@@ -31,6 +31,7 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
   // Housekeeping takes them with the others that are over.
   await tx.run('UPDATE jmap_upload SET expires_at = 0 WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM paused_sender WHERE account_id = ?', input.account);
+  await tx.run('DELETE FROM agent_policy_account WHERE account_id = ?', input.account);
   await silence(tx, input.account);
   return true;
 }
@@ -97,6 +98,7 @@ const REST = [
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM label WHERE (account_id, name) IN (SELECT account_id, name FROM label WHERE account_id = ? LIMIT ?)',
   'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE account_id = ? LIMIT ?)',
   'DELETE FROM identity WHERE id IN (SELECT id FROM identity WHERE account_id = ? LIMIT ?)',
   `DELETE FROM email_submission_recipient WHERE (submission, nth) IN (SELECT r.submission, r.nth
@@ -106,6 +108,10 @@ const REST = [
   `DELETE FROM vacation_answered WHERE (account_id, key) IN
      (SELECT account_id, key FROM vacation_answered WHERE account_id = ? LIMIT ?)`,
   'DELETE FROM vacation WHERE account_id IN (SELECT account_id FROM vacation WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM claim WHERE (account_id, thread_id) IN (SELECT account_id, thread_id FROM claim WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM agent_change WHERE (account_id, seq) IN (SELECT account_id, seq FROM agent_change WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM approval WHERE id IN (SELECT id FROM approval WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM approval_mailbox WHERE account_id IN (SELECT account_id FROM approval_mailbox WHERE account_id = ? LIMIT ?)',
   'DELETE FROM rejects_mailbox WHERE account_id IN (SELECT account_id FROM rejects_mailbox WHERE account_id = ? LIMIT ?)',
   `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
      FROM tombstone WHERE account_id = ? LIMIT ?)`,

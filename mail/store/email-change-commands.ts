@@ -1,8 +1,11 @@
+import { noted } from './agent-change.ts';
+import { type Forbidden, settleMove, weighMove, type Weighed } from './approval-moves.ts';
 import { MOST_MAILBOXES_PER_EMAIL } from './email-commands.ts';
 import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { type StoreFlagsResult, storeFlagsUnsettled } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
+import type { Hand } from './hand.ts';
 import { noteSaid, type Place, placesOf, saidByPlaces } from './lesson.ts';
 import { entriesOf, placeEntry, takeEntries } from './message.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
@@ -28,7 +31,17 @@ export type ChangeOutcome =
   | { kind: 'missing'; mailboxes: number[] }
   | { kind: 'in-none' }
   | { kind: 'in-too-many' }
-  | { kind: 'too-many-keywords' };
+  | { kind: 'too-many-keywords' }
+  | Forbidden;
+
+/** Whose emails are changed, and on whose word. */
+interface Asked {
+  account: number;
+  /** The agent that does it: it is written down, to be undone. Null or left out: a person. */
+  by?: string | null;
+  /** Left out: a person's, or the box's own. */
+  hand?: Hand | undefined;
+}
 
 /**
  * Keywords and mailboxes of emails, one after the other; one that is refused is left as it was. Their threads, which may
@@ -38,22 +51,34 @@ export const changeEmails = command(
   'change-emails',
   async (
     tx,
-    input: { account: number; changes: readonly EmailChange[]; ifState: number | null },
+    input: Asked & { changes: readonly EmailChange[]; ifState: number | null },
     stamp,
   ): Promise<({ kind: 'done'; outcomes: ChangeOutcome[] } & StateStep) | StateMismatch> =>
-    guarded(tx, input.account, input.ifState, async () => {
-      const outcomes: ChangeOutcome[] = [];
-      const before = await lookAtThreads(tx, await threadsOf(tx, input));
-      let last = 0;
-      for (const change of input.changes) {
-        const { outcome, modseq } = await changeOne(tx, input.account, change, stamp);
-        outcomes.push(outcome);
-        last = Math.max(last, modseq);
-      }
-      if (last > 0) await settleThreads(tx, before, last);
-      return { kind: 'done', outcomes };
-    }),
+    guarded(tx, input.account, input.ifState, async () => ({
+      kind: 'done',
+      outcomes: await changeEach(tx, input, stamp),
+    })),
 );
+
+/** The same inside of another command. */
+export async function changeEach(
+  tx: Write,
+  input: Asked & { changes: readonly EmailChange[] },
+  stamp: Stamp,
+): Promise<ChangeOutcome[]> {
+  const { account, by, hand } = input;
+  const outcomes: ChangeOutcome[] = [];
+  const before = await lookAtThreads(tx, await threadsOf(tx, input));
+  let last = 0;
+  for (const change of input.changes) {
+    const about = { account, by, emails: [change.email] };
+    const { outcome, modseq } = await noted(tx, about, stamp, () => changeOne(tx, { account, change, hand }, stamp));
+    outcomes.push(outcome);
+    last = Math.max(last, modseq);
+  }
+  if (last > 0) await settleThreads(tx, before, last);
+  return outcomes;
+}
 
 async function threadsOf(
   tx: Write,
@@ -75,7 +100,11 @@ interface Changed {
 
 const left = (outcome: ChangeOutcome): Changed => ({ outcome, modseq: 0 });
 
-async function changeOne(tx: Write, account: number, change: EmailChange, stamp: Stamp): Promise<Changed> {
+async function changeOne(
+  tx: Write,
+  { account, change, hand }: { account: number; change: EmailChange; hand: Hand | undefined },
+  stamp: Stamp,
+): Promise<Changed> {
   const entries = await shownEntries(tx, account, [change.email]);
   const [first] = entries;
   if (first === undefined) return left({ kind: 'not-found' });
@@ -85,12 +114,16 @@ async function changeOne(tx: Write, account: number, change: EmailChange, stamp:
   if (then.length > MOST_MAILBOXES_PER_EMAIL) return left({ kind: 'in-too-many' });
   const missing = await missingMailboxes(tx, account, then);
   if (missing.length > 0) return left({ kind: 'missing', mailboxes: missing });
-  const written = change.keywords === null ? 0 : await changeKeywords(tx, account, first, change.keywords);
-  if (written === undefined) return left({ kind: 'too-many-keywords' });
   const into = then.filter((mailbox) => !now.includes(mailbox));
   const outOf = entries.filter(({ mailbox }) => !then.includes(mailbox));
+  const emails = into.length + outOf.length === 0 ? [] : [change.email];
+  const weighed = await weighMove(tx, { account, emails, into, hand }, stamp);
+  if (weighed.kind === 'forbidden') return left(weighed);
+  const written = change.keywords === null ? 0 : await changeKeywords(tx, account, first, change.keywords);
+  if (written === undefined) return left({ kind: 'too-many-keywords' });
   const { anew, modseq: shown } = await reveal(tx, account, into, change.email);
   const moved = await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
+  await settleMove(tx, weighed, stamp);
   return { outcome: { kind: 'changed' }, modseq: Math.max(written, shown, moved) };
 }
 
@@ -193,11 +226,12 @@ export const destroyEmails = command(
   'destroy-emails',
   async (
     tx,
-    input: { account: number; emails: readonly number[]; ifState: number | null },
+    input: Asked & { emails: readonly number[]; ifState: number | null },
     stamp,
-  ): Promise<({ kind: 'done'; destroyed: number[] } & StateStep) | StateMismatch> =>
+  ): Promise<({ kind: 'done'; destroyed: number[]; kept: Kept[] } & StateStep) | StateMismatch> =>
     guarded(tx, input.account, input.ifState, async () => {
-      const shown = new Set((await shownEntries(tx, input.account, input.emails)).map((entry) => entry.email));
+      const { free, kept, touches } = await mayGo(tx, input, stamp);
+      const shown = new Set((await shownEntries(tx, input.account, free)).map((entry) => entry.email));
       const entries = await tx.all<{ mailbox_id: number; uid: number; thread_id: number }>(
         `SELECT n.mailbox_id, n.uid, n.thread_id FROM json_each(?) e
            CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value CROSS JOIN mailbox m ON m.id = n.mailbox_id
@@ -205,17 +239,52 @@ export const destroyEmails = command(
         JSON.stringify([...shown]),
         input.account,
       );
-      if (entries.length === 0) return { kind: 'done', destroyed: [] };
+      if (entries.length === 0) return { kind: 'done', destroyed: [], kept };
       const before = await lookAtThreads(
         tx,
         entries.map((entry) => entry.thread_id),
       );
-      let modseq = 0;
-      for (const [mailbox, some] of Map.groupBy(entries, (entry) => entry.mailbox_id)) {
-        const uids = some.map((entry) => entry.uid);
-        modseq = await takeEntries(tx, input.account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
-      }
+      const destroyed = [...shown];
+      const about = { account: input.account, by: input.by, emails: destroyed };
+      const modseq = await noted(tx, about, stamp, () => takeAll(tx, input.account, entries, stamp));
       await settleThreads(tx, before, modseq);
-      return { kind: 'done', destroyed: [...shown] };
+      for (const weighed of touches) await settleMove(tx, weighed, stamp);
+      return { kind: 'done', destroyed, kept };
     }),
 );
+
+async function takeAll(
+  tx: Write,
+  account: number,
+  entries: readonly { mailbox_id: number; uid: number }[],
+  stamp: Stamp,
+): Promise<number> {
+  let modseq = 0;
+  for (const [mailbox, some] of Map.groupBy(entries, (entry) => entry.mailbox_id)) {
+    const uids = some.map((entry) => entry.uid);
+    modseq = await takeEntries(tx, account, mailbox, await entriesOf(tx, mailbox, uids), stamp);
+  }
+  return modseq;
+}
+
+/** An email that was not destroyed, and why. */
+export interface Kept {
+  email: number;
+  why: string;
+}
+
+/** Each is weighed alone: one that awaits approval must not keep the others. */
+async function mayGo(
+  tx: Write,
+  { account, emails, hand }: { account: number; emails: readonly number[]; hand?: Hand | undefined },
+  stamp: Stamp,
+): Promise<{ free: number[]; kept: Kept[]; touches: Weighed[] }> {
+  const all = { free: [] as number[], kept: [] as Kept[], touches: [] as Weighed[] };
+  for (const email of emails) {
+    const weighed = await weighMove(tx, { account, emails: [email], into: [], hand }, stamp);
+    if (weighed.kind === 'forbidden') all.kept.push({ email, why: weighed.why });
+    else all.free.push(email);
+    if (weighed.kind === 'weighed') all.touches.push(weighed);
+  }
+  return all;
+}

@@ -51,7 +51,11 @@ export async function readEmailChanges(
   { account, since, limit }: { account: number; since: Since; limit: number },
 ): Promise<Found<EmailChange> | NotKnown> {
   const known = await knowsSince(rx, account, since);
-  if (known !== 'known') return { kind: known };
+  if (known === 'pruned' || known === 'future') return { kind: known };
+  // What most clients that poll are told: nothing in the account has a higher number.
+  if (known === 'newest') {
+    return { kind: 'changes', state: await stateOf(rx, account, 'Email'), changes: [], cut: undefined };
+  }
   const row = Number.isFinite(since.row) ? since.row : Number.MAX_SAFE_INTEGER;
   // One more than wanted tells whether there is more.
   const behind = [account, since.modseq, row, limit + 1] as const;
@@ -78,14 +82,16 @@ async function hasLeaving(rx: Read, account: number, since: Since): Promise<bool
   return row !== undefined;
 }
 
-async function knowsSince(rx: Read, account: number, since: Since): Promise<'known' | 'pruned' | 'future'> {
+async function knowsSince(rx: Read, account: number, since: Since): Promise<'newest' | 'known' | 'pruned' | 'future'> {
   const row = await rx.get<{ modseq: number; floor: number | null }>(
     `SELECT a.modseq, t.floor FROM account a LEFT JOIN type_state t ON t.account_id = a.id AND t.type = 'Email' WHERE a.id = ?`,
     account,
   );
   if (row === undefined || since.modseq > row.modseq) return 'future';
   const floor = row.floor ?? 0;
-  return since.modseq > floor || (since.modseq === floor && !Number.isFinite(since.row)) ? 'known' : 'pruned';
+  const whole = !Number.isFinite(since.row);
+  if (since.modseq < floor || (since.modseq === floor && !whole)) return 'pruned';
+  return since.modseq === row.modseq && whole ? 'newest' : 'known';
 }
 
 /**

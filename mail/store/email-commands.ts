@@ -1,6 +1,8 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
-import { newBlob, overQuota } from './entry-commands.ts';
+import type { Forbidden } from './approval-moves.ts';
+import { isForApproval } from './approval-places.ts';
+import { newBlob, NOTHING_FROM_OUTSIDE, overQuota } from './entry-commands.ts';
 import { addBlob } from './blob.ts';
 import { type FlagSet, storeKeywords } from './flags.ts';
 import { addEmail, addEntry } from './message.ts';
@@ -31,14 +33,15 @@ export type PlaceResult =
   | { kind: 'missing'; mailboxes: number[] }
   | { kind: 'over-quota' }
   | { kind: 'too-many-keywords' }
+  | Forbidden
   | StateMismatch;
 
-/** Adds a message to an account, in one or more of its mailboxes. Always a new email. */
+/** Adds a message to an account, in one or more of its mailboxes. Always a new email; `by` is the agent that wrote it. */
 export const placeEmail = command(
   'place-email',
   async (
     tx,
-    input: { account: number; ifState: number | null } & Place & WrittenMessage,
+    input: { account: number; ifState: number | null; by?: string | null } & Place & WrittenMessage,
     stamp,
   ): Promise<PlaceResult> => {
     const { account, index } = input;
@@ -47,6 +50,7 @@ export const placeEmail = command(
         blob: await addBlob(tx, newBlob(input)),
         index,
         trace: '',
+        by: input.by ?? null,
       })),
     );
   },
@@ -87,7 +91,7 @@ export const copyEmail = command(
   },
 );
 
-type Message = Pick<Parameters<typeof addEmail>[1], 'blob' | 'index' | 'trace'>;
+type Message = Pick<Parameters<typeof addEmail>[1], 'blob' | 'index' | 'trace' | 'by'>;
 
 async function place(
   tx: Write,
@@ -99,6 +103,9 @@ async function place(
 ): Promise<PlaceResult | { kind: 'placed'; email: number; thread: number; size: number }> {
   const missing = await missingMailboxes(tx, account, where.mailboxes);
   if (missing.length > 0) return { kind: 'missing', mailboxes: missing };
+  for (const mailbox of where.mailboxes) {
+    if (await isForApproval(tx, account, mailbox)) return NOTHING_FROM_OUTSIDE;
+  }
   if (await overQuota(tx, account, size)) return { kind: 'over-quota' };
   const flags = await storeKeywords(tx, account, where.flags);
   if (flags === undefined) return { kind: 'too-many-keywords' };

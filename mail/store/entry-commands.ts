@@ -1,4 +1,6 @@
 import type { MessageIndex } from '../message/index-types.ts';
+import { type Forbidden, settleMove, weighMove } from './approval-moves.ts';
+import { isForApproval } from './approval-places.ts';
 import { addBlob, type NewBlob } from './blob.ts';
 import { command, type Read, type Write } from './engine/types.ts';
 import {
@@ -11,6 +13,7 @@ import {
   storeKeywords,
   tooMany,
 } from './flags.ts';
+import type { Hand } from './hand.ts';
 import { noteKeywords, noteSaid, placesOf, saidByMove } from './lesson.ts';
 import {
   addEmail,
@@ -132,18 +135,30 @@ async function writeThrough(
   }
 }
 
+/** `kept`: why nothing was taken out. */
+export interface Expunged {
+  uids: number[];
+  modseq: number | null;
+  kept?: string;
+}
+
 /** EXPUNGE and UID EXPUNGE: those of `uids` that carry \Deleted. */
 export const expunge = command(
   'expunge',
   async (
     tx,
-    input: { account: number; mailbox: number; uids: readonly number[] },
+    input: { account: number; mailbox: number; uids: readonly number[]; hand?: Hand | undefined },
     stamp,
-  ): Promise<{ uids: number[]; modseq: number | null }> => {
-    if (!(await owns(tx, input.account, input.mailbox))) return { uids: [], modseq: null };
-    const rows = (await entriesOf(tx, input.mailbox, input.uids)).filter(isDeleted);
+  ): Promise<Expunged> => {
+    const { account, mailbox, hand } = input;
+    if (!(await owns(tx, account, mailbox))) return { uids: [], modseq: null };
+    const rows = (await entriesOf(tx, mailbox, input.uids)).filter(isDeleted);
     if (rows.length === 0) return { uids: [], modseq: null };
-    const modseq = await removeEntries(tx, input.account, input.mailbox, rows, stamp);
+    const emails = rows.map((row) => row.email_id);
+    const weighed = await weighMove(tx, { account, emails, into: [], hand }, stamp);
+    if (weighed.kind === 'forbidden') return { uids: [], modseq: null, kept: weighed.why };
+    const modseq = await removeEntries(tx, account, mailbox, rows, stamp);
+    await settleMove(tx, weighed, stamp);
     return { uids: rows.map((row) => row.uid), modseq };
   },
 );
@@ -151,22 +166,33 @@ export const expunge = command(
 export type CopyResult =
   | { kind: 'done'; uidValidity: number; from: number[]; to: number[]; modseq: number }
   | { kind: 'missing' }
-  | { kind: 'over-quota' };
+  | { kind: 'over-quota' }
+  | Forbidden;
 
 /** COPY and MOVE within an account. Flags, keywords and INTERNALDATE stay. RFC 6851 3.3. */
 export const copyEntries = command(
   'copy-entries',
   async (
     tx,
-    input: { account: number; mailbox: number; uids: readonly number[]; to: number; move: boolean },
+    input: {
+      account: number;
+      mailbox: number;
+      uids: readonly number[];
+      to: number;
+      move: boolean;
+      hand?: Hand | undefined;
+    },
     stamp,
   ): Promise<CopyResult> => {
-    const { account, mailbox, to, move } = input;
+    const { account, mailbox, to, move, hand } = input;
     const places = await placesOf(tx, account, [mailbox, to]);
     const [source, target] = [places.get(mailbox), places.get(to)];
     if (source === undefined || target === undefined) return { kind: 'missing' };
     const rows = await entriesOf(tx, mailbox, input.uids);
     if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
+    const emails = rows.map((row) => row.email_id);
+    const weighed = await weighMove(tx, { account, emails, into: [to], hand }, stamp);
+    if (weighed.kind === 'forbidden') return weighed;
     const modseq = await tx.nextModseq(account);
     // Looked at before anything moves: what only changes its mailbox was never hidden.
     const before = await lookAtThreads(
@@ -186,6 +212,7 @@ export const copyEntries = command(
     }
     await noteSaid(tx, account, said);
     await settleThreads(tx, before, modseq);
+    await settleMove(tx, weighed, stamp);
     return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
   },
 );
@@ -198,8 +225,8 @@ async function emailFor(tx: Write, account: number, to: number, row: EntryRow, m
   return { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
 }
 
-/** Its last entry went a moment ago and took it out of the quota. */
-async function countAgain(tx: Write, account: number, row: EntryRow): Promise<void> {
+/** It stands nowhere, so it was taken out of the quota, and is about to stand somewhere again. */
+export async function countAgain(tx: Write, account: number, row: Pick<EntryRow, 'size' | 'email_id'>): Promise<void> {
   await tx.run(
     `UPDATE account SET used_bytes = used_bytes + ?, used_count = used_count + 1
      WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = ?)`,
@@ -213,7 +240,8 @@ export type AppendResult =
   | { kind: 'appended'; mailbox: number; uidValidity: number; uid: number; modseq: number }
   | { kind: 'missing' }
   | { kind: 'over-quota' }
-  | { kind: 'too-many-keywords' };
+  | { kind: 'too-many-keywords' }
+  | Forbidden;
 
 /** APPEND: always a new email. */
 export const appendMessage = command(
@@ -233,6 +261,7 @@ export const appendMessage = command(
   ): Promise<AppendResult> => {
     const { account, mailbox, index, receivedAt } = input;
     if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+    if (await isForApproval(tx, account, mailbox)) return NOTHING_FROM_OUTSIDE;
     if (await overQuota(tx, account, index.size)) return { kind: 'over-quota' };
     const flags = await storeKeywords(tx, account, input.flags);
     if (flags === undefined) return { kind: 'too-many-keywords' };
@@ -242,6 +271,12 @@ export const appendMessage = command(
     return { kind: 'appended', mailbox, ...entry };
   },
 );
+
+/** Whatever lies in the mailboxes of {@link isForApproval} was put there by the gate. */
+export const NOTHING_FROM_OUTSIDE: Forbidden = {
+  kind: 'forbidden',
+  why: 'Nothing can be put here: it holds mail that awaits approval, or that a person let go',
+};
 
 /** A blob as it crosses threads: its bytes are a top-level field of the input, where the queue's bound sees them. */
 export function newBlob(input: { data: Uint8Array | null; file: { file: string; size: number } | null }): NewBlob {

@@ -1,3 +1,4 @@
+import { holdsApprovals, isForApproval } from './approval-places.ts';
 import { command, query, type Read, type Write } from './engine/types.ts';
 import { inState } from './guarded.ts';
 import {
@@ -123,12 +124,13 @@ const change = command(
   async (
     tx,
     { account, id, facts }: { account: number; id: number; facts: MailboxFacts },
-  ): Promise<{ kind: 'changed' | 'missing' | 'is-inbox' } | PlaceRefusal> => {
+  ): Promise<{ kind: 'changed' | 'missing' | 'is-inbox' | 'is-for-approval' } | PlaceRefusal> => {
     const was = await nodeOf(tx, account, id);
     if (was === undefined) return { kind: 'missing' };
     const { parent, name, role, sortOrder, subscribed } = facts;
     const moves = parent !== was.parent || name !== was.name;
     if (was.role === 'inbox' && (moves || role !== 'inbox')) return { kind: 'is-inbox' };
+    if ((moves || role !== null) && (await isForApproval(tx, account, id))) return { kind: 'is-for-approval' };
     const refusal = await placeFor(tx, account, id, facts);
     if (refusal !== undefined) return refusal;
     const modseq = await tx.nextModseq(account);
@@ -156,10 +158,11 @@ const destroy = command(
     tx,
     { account, id, removeEmails }: { account: number; id: number; removeEmails: boolean },
     stamp,
-  ): Promise<'destroyed' | 'missing' | 'is-inbox' | 'has-children' | 'has-emails'> => {
+  ): Promise<'destroyed' | 'missing' | 'is-inbox' | 'is-for-approval' | 'has-children' | 'has-emails'> => {
     const was = await nodeOf(tx, account, id);
     if (was === undefined) return 'missing';
     if (was.role === 'inbox') return 'is-inbox';
+    if (await holdsApprovals(tx, account, id)) return 'is-for-approval';
     if (await hasChildren(tx, account, id)) return 'has-children';
     if (was.emails > 0 && !removeEmails) return 'has-emails';
     await dismissMailbox(tx, account, id, stamp);

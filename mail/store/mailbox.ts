@@ -1,4 +1,5 @@
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
+import { holdsApprovals, isForApproval } from './approval-places.ts';
 import { type EntryRow, takeEntries } from './message.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
 import { forgetThreadCounts } from './thread-counts.ts';
@@ -223,10 +224,11 @@ export const removeMailbox = command(
     tx,
     input: { account: number; name: string },
     stamp,
-  ): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox'> => {
+  ): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox' | 'is-for-approval'> => {
     if (input.name === 'INBOX') return 'is-inbox';
     const id = await idOf(tx, input.account, input.name);
     if (id === undefined) return 'missing';
+    if (await holdsApprovals(tx, input.account, id)) return 'is-for-approval';
     if (await hasChildren(tx, input.account, id)) return 'has-children';
     await dismissMailbox(tx, input.account, id, stamp);
     return 'removed';
@@ -262,7 +264,8 @@ export async function dismissMailbox(tx: Write, account: number, id: number, sta
   tx.touched(account, id);
 }
 
-export type RenameResult = 'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many';
+/** `is-for-approval`: what is moved there is sent, so it keeps its name. */
+export type RenameResult = 'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many' | 'is-for-approval';
 
 /** RENAME of anything but INBOX: one row, whatever hangs below it. Missing parents of the new name are made. */
 export const renameMailbox = command(
@@ -271,6 +274,7 @@ export const renameMailbox = command(
     const { account, from, to } = input;
     const id = await idOf(tx, account, from);
     if (id === undefined) return 'missing';
+    if (await isForApproval(tx, account, id)) return 'is-for-approval';
     if (to.startsWith(`${from}/`)) return 'inside-itself';
     if ((await idOf(tx, account, to)) !== undefined) return 'exists';
     const levels = to.split('/');

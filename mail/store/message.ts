@@ -20,12 +20,22 @@ export interface Email {
   alone?: boolean;
 }
 
-/** Adds a message to an account. `trace` is header lines of this recipient's own, which stand before the blob. */
+/**
+ * Adds a message to an account. `trace` is header lines of this recipient's own, which stand before the blob; `by` is the
+ * agent that wrote it.
+ */
 export async function addEmail(
   tx: Write,
-  what: { account: number; blob: number; index: MessageIndex; trace: string; receivedAt: number },
+  what: {
+    account: number;
+    blob: number;
+    index: MessageIndex;
+    trace: string;
+    receivedAt: number;
+    by?: string | null;
+  },
 ): Promise<Email> {
-  const { account, blob, index, trace, receivedAt } = what;
+  const { account, blob, index, trace, receivedAt, by = null } = what;
   const modseq = await tx.nextModseq(account);
   const size = Buffer.byteLength(trace, 'latin1') + index.size;
   const seq = await tx.get<{ email: number; thread: number }>(
@@ -40,7 +50,8 @@ export async function addEmail(
   const threadId = await threadOf(tx, account, index, fresh);
   await tx.run(
     `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
-       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, made_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     account,
     threadId,
@@ -59,6 +70,7 @@ export async function addEmail(
     index.toDisplay,
     modseq,
     modseq,
+    by,
   );
   await tx.run(
     `INSERT INTO email_meta (email_id, header_length, envelope, bodystructure, parts, subject, preview, refs)
@@ -316,9 +328,9 @@ export async function cloneEmail(tx: Write, account: number, id: number): Promis
   const threadId = alone ? account * ACCOUNT_SPAN + copy.thread : whole.thread_id;
   const row = await tx.get<{ size: number; received_at: number }>(
     `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
-       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq)
+       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, made_by)
      SELECT ?1, account_id, ?2, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
-       from_k, to_k, cc_k, from_d, to_d, ?3, ?3 FROM email WHERE id = ?4 RETURNING size, received_at`,
+       from_k, to_k, cc_k, from_d, to_d, ?3, ?3, made_by FROM email WHERE id = ?4 RETURNING size, received_at`,
     newId,
     threadId,
     modseq,

@@ -26,6 +26,10 @@ const files = [
   '0023-bans.sql',
   '0024-aliases.sql',
   '0025-anomaly.sql',
+  '0033-labels.sql',
+  '0030-claims.sql',
+  '0029-agent-policy.sql',
+  '0027-approval.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -1,5 +1,6 @@
 import type { Named } from '../policy/sender-rules.ts';
-import { command, query, type Read } from './engine/types.ts';
+import { noteRuleChange, type RulesToUndo, type RulesUndone, undoRules } from './agent-rule-change.ts';
+import { command, query, type Read, type Write } from './engine/types.ts';
 
 /** Of one tenant. */
 export const MOST_SENDER_RULES = 10_000;
@@ -15,17 +16,21 @@ export interface NewSenderRule {
   note: string;
 }
 
-/** Adds a rule; one about the same is changed, so that there are never two that contradict each other. */
+/**
+ * Adds a rule; one about the same is changed, so that there are never two that contradict each other. `by` is the agent
+ * that does it.
+ */
 export const addSenderRule = command(
   'add-sender-rule',
   async (
     tx,
-    input: NewSenderRule,
+    input: NewSenderRule & { by?: string | null },
     stamp,
   ): Promise<{ kind: 'added'; id: number } | { kind: 'too-many' | 'no-account' }> => {
     const { tenant, account, outward, kind, pattern, note } = input;
     if (account !== null && !(await isOf(tx, tenant, account))) return { kind: 'no-account' };
     if (!(await hasRoomFor(tx, input))) return { kind: 'too-many' };
+    const before = await sameRule(tx, input);
     const row = await tx.get<{ id: number }>(
       `INSERT INTO sender_rule (tenant, account_id, outward, kind, pattern, note, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant, outward, pattern, ifnull(account_id, 0))
@@ -40,6 +45,8 @@ export const addSenderRule = command(
       stamp.now,
     );
     if (row === undefined) throw new Error('a rule was written and has no row');
+    const after = (await sameRule(tx, input)) ?? null;
+    await noteRuleChange(tx, { tenant, by: input.by, what: 'sender-rule' }, { before: before ?? null, after }, stamp);
     return { kind: 'added', id: row.id };
   },
 );
@@ -57,23 +64,77 @@ async function isOf(rx: Read, tenant: number, account: number): Promise<boolean>
 async function hasRoomFor(rx: Read, { tenant, outward, pattern, account }: NewSenderRule): Promise<boolean> {
   const count = await rx.get<{ n: number }>('SELECT count(*) AS n FROM sender_rule WHERE tenant = ?', tenant);
   if ((count?.n ?? 0) < MOST_SENDER_RULES) return true;
-  const known = await rx.get(
-    'SELECT 1 AS there FROM sender_rule WHERE tenant = ? AND outward = ? AND pattern = ? AND ifnull(account_id, 0) = ?',
+  return (await sameRule(rx, { tenant, outward, pattern, account })) !== undefined;
+}
+
+export const removeSenderRule = command(
+  'remove-sender-rule',
+  async (
+    tx,
+    { tenant, id, by }: { tenant: number; id: number; by?: string | null },
+    stamp,
+  ): Promise<{ kind: 'removed' | 'missing' }> => {
+    const before = await tx.get<RuleRow>('DELETE FROM sender_rule WHERE id = ? AND tenant = ? RETURNING *', id, tenant);
+    if (before === undefined) return { kind: 'missing' };
+    await noteRuleChange(tx, { tenant, by, what: 'sender-rule' }, { before, after: null }, stamp);
+    return { kind: 'removed' };
+  },
+);
+
+/** A rule as its row has it. */
+interface RuleRow extends Record<string, number | string | null> {
+  id: number;
+  tenant: number;
+  account_id: number | null;
+  outward: number;
+  kind: 'allow' | 'block';
+  pattern: string;
+  note: string;
+  created_at: number;
+}
+
+/** The rule about the same, if there is one. */
+function sameRule(
+  rx: Read,
+  { tenant, outward, pattern, account }: Pick<NewSenderRule, 'tenant' | 'outward' | 'pattern' | 'account'>,
+): Promise<RuleRow | undefined> {
+  return rx.get<RuleRow>(
+    'SELECT * FROM sender_rule WHERE tenant = ? AND outward = ? AND pattern = ? AND ifnull(account_id, 0) = ?',
     tenant,
     Number(outward),
     pattern,
     account ?? 0,
   );
-  return known !== undefined;
 }
 
-export const removeSenderRule = command(
-  'remove-sender-rule',
-  async (tx, input: { tenant: number; id: number }): Promise<{ kind: 'removed' | 'missing' }> => {
-    const { changes } = await tx.run('DELETE FROM sender_rule WHERE id = ? AND tenant = ?', input.id, input.tenant);
-    return { kind: changes === 1 ? 'removed' : 'missing' };
-  },
+/** Undoes what an agent did to rules of a tenant, where nobody has changed them since. */
+export const undoSenderRules = command('undo-sender-rules', (tx, input: RulesToUndo): Promise<RulesUndone> =>
+  undoRules<RuleRow>(tx, input, 'sender-rule', ({ before, after }) => putBack(tx, before, after)),
 );
+
+async function putBack(tx: Write, before: RuleRow | null, after: RuleRow | null): Promise<boolean> {
+  const about = before ?? after;
+  if (about === null) return true;
+  const { tenant, outward, pattern, account_id: account } = about;
+  const now = await sameRule(tx, { tenant, outward: outward === 1, pattern, account });
+  if (now?.kind !== after?.kind || now?.note !== after?.note) return false;
+  if (now !== undefined) await tx.run('DELETE FROM sender_rule WHERE id = ?', now.id);
+  if (before === null) return true;
+  if (account !== null && !(await isOf(tx, tenant, account))) return false;
+  await tx.run(
+    `INSERT INTO sender_rule (id, tenant, account_id, outward, kind, pattern, note, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    before.id,
+    tenant,
+    account,
+    outward,
+    before.kind,
+    pattern,
+    before.note,
+    before.created_at,
+  );
+  return true;
+}
 
 /** A rule that may be about somebody. */
 export interface FoundRule {

@@ -43,6 +43,7 @@ export async function provisionAccount(
     project: null,
     displayName: null,
     quotaBytes: null,
+    policy: null,
     attach: null,
   });
   if (added.kind === 'address-taken' || added.kind === 'no-domain') return { kind: added.kind };

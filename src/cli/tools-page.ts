@@ -19,14 +19,19 @@ interface Schema {
   default?: unknown;
 }
 
-/** docs/tools.md: what agents can call, then what only the command line can. */
-export function documentation(catalogue: readonly Operation[], box: readonly Operation[]): string {
+/** docs/tools.md: what agents can call, then what only people can, then what only the command line can. */
+export function documentation(
+  catalogue: readonly Operation[],
+  people: readonly Operation[],
+  box: readonly Operation[],
+): string {
   const sections = TOOLSETS.flatMap((toolset) => {
     const own = catalogue.filter((one) => one.toolset === toolset);
     return own.length === 0 ? [] : [`## ${toolset}\n\n${own.map(entry).join('\n\n')}`];
   });
+  const decisions = `## Only for people\n\nPages of the portal, and \`bin/mailstead call NAME\`. No token does.\n\n${people.map(entry).join('\n\n')}`;
   const only = `## Only at the command line\n\n\`bin/mailstead call NAME\` reaches these too. No token does.\n\n${box.map(entry).join('\n\n')}`;
-  return `${[INTRODUCTION, ...sections, only].join('\n\n')}\n`;
+  return `${[INTRODUCTION, ...sections, decisions, only].join('\n\n')}\n`;
 }
 
 const INTRODUCTION = [
@@ -44,6 +49,7 @@ function entry(one: Operation): string {
     ...(one.hints.destructive ? ['takes away'] : []),
     ...(one.hints.idempotent && !one.hints.readOnly ? ['can be repeated'] : []),
     ...(one.secret === true ? ['answers a secret'] : []),
+    ...(one.rule === undefined ? [] : ['a proposal under a policy']),
     ...route,
   ];
   const core = one.core === true && one.toolset !== 'core' ? ' ◆' : '';
@@ -55,8 +61,9 @@ function entry(one: Operation): string {
 }
 
 /** What a caller must be or have, in words. */
-export function needs({ action, operatorOnly, socketOnly }: Operation): string {
+export function needs({ action, operatorOnly, socketOnly, peopleOnly }: Operation): string {
   if (socketOnly === true) return 'the command line';
+  if (peopleOnly === true) return 'a person';
   if (action === 'anonymous') return 'nothing';
   const what = action === 'identity' ? 'any token' : action;
   return operatorOnly === true ? `${what}, operator only` : what;

@@ -1,11 +1,11 @@
 import { BOX_OPERATIONS } from '../operations/box/index.ts';
-import { CATALOGUE } from '../operations/catalogue.ts';
+import { CATALOGUE, FOR_PEOPLE } from '../operations/catalogue.ts';
 import { describe, inputSchema } from '../operations/description.ts';
 import type { Operation } from '../operations/operation.ts';
 import { argumentsOf, documentation, needs } from './tools-page.ts';
 import { table } from './table.ts';
 
-const ALL = [...CATALOGUE, ...BOX_OPERATIONS];
+const ALL = [...CATALOGUE, ...FOR_PEOPLE, ...BOX_OPERATIONS];
 
 /** Operations whose name or text has all the words; everything about one when it is named. */
 export function listTools(words: readonly string[], json: boolean): string {
@@ -23,7 +23,7 @@ export function listTools(words: readonly string[], json: boolean): string {
 
 /** docs/tools.md, from the operations themselves. */
 export function toolsPage(): string {
-  return documentation(CATALOGUE, BOX_OPERATIONS);
+  return documentation(CATALOGUE, FOR_PEOPLE, BOX_OPERATIONS);
 }
 
 function whole(one: Operation): string {

@@ -61,6 +61,12 @@ export function authText({ baseUrl, tokenPrefix, open }: Place): string {
     '',
     `The first token of an organization has every action: ${ALL_ACTIONS.join(', ')}. create_agent_token makes others, limited to some actions, to one project or service, to some mailboxes, and in time; whoami says what a token may do. They are shown once and revoked by revoke_agent_token, at once.`,
     '',
+    '## Without a bearer token: OAuth',
+    '',
+    `Hosts that keep no tokens let a person sign in: they find ${baseUrl}/.well-known/oauth-authorization-server by themselves. Authorization code with PKCE (S256); a client is known by a client id metadata document, or registers at ${baseUrl}/oauth/register. Scopes are the actions. The person chooses actions and mailboxes, and can end it at ${baseUrl}/account/apps. Access tokens last an hour, refresh tokens are used once. Where an action is missing, /mcp answers 403 with \`insufficient_scope\`.`,
+    '',
+    `Add \`?auth=required\` to the MCP address where a host would otherwise connect without signing in: ${baseUrl}/mcp?auth=required`,
+    '',
     '## Sessions',
     '',
     'MCP clients get an `Mcp-Session-Id`. It is good for what its token is good for, for one hour, and ends with its token.',
@@ -89,10 +95,11 @@ export function clientConfiguration(baseUrl: string): object {
   };
 }
 
-/** `/.well-known/oauth-protected-resource/mcp`. RFC 9728 2; no authorization server: tokens come from the tools. */
-export function protectedResource(baseUrl: string): object {
+/** `/.well-known/oauth-protected-resource`, of the MCP endpoint or of the whole box. RFC 9728 2. */
+export function protectedResource(baseUrl: string, path: '' | '/mcp'): object {
   return {
-    resource: `${baseUrl}/mcp`,
+    resource: `${baseUrl}${path}`,
+    authorization_servers: [baseUrl],
     resource_name: 'Mailstead',
     resource_documentation: `${baseUrl}/auth.md`,
     bearer_methods_supported: ['header'],

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { authorizationServer } from '../oauth/metadata.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
 import { authText, clientConfiguration, llmsText, type Place, protectedResource } from './discovery-texts.ts';
@@ -11,6 +12,8 @@ interface Page {
   path: string;
   type: string;
   text(world: World): Promise<string>;
+  /** Also for programs that are pages of other sites. */
+  forPages?: true;
 }
 
 /** Documents by which programs and agents find out what this box can do. They are the same for everybody. */
@@ -37,14 +40,36 @@ const PAGES: readonly Page[] = [
   {
     path: '/.well-known/oauth-protected-resource/mcp',
     type: 'application/json; charset=utf-8',
-    text: async (world) => JSON.stringify(protectedResource(world.baseUrl())),
+    text: async (world) => JSON.stringify(protectedResource(world.baseUrl(), '/mcp')),
+    forPages: true,
+  },
+  {
+    path: '/.well-known/oauth-protected-resource',
+    type: 'application/json; charset=utf-8',
+    text: async (world) => JSON.stringify(protectedResource(world.baseUrl(), '')),
+    forPages: true,
+  },
+  {
+    path: '/.well-known/oauth-authorization-server',
+    type: 'application/json; charset=utf-8',
+    text: async (world) => JSON.stringify(authorizationServer(world.baseUrl(), world.settings.bootstrap === 'open')),
+    forPages: true,
   },
 ];
 
 export function discoveryRoutes(world: World): (app: FastifyInstance) => void {
   return (app) => {
-    for (const page of PAGES) app.get(page.path, kept(world, page));
+    for (const page of PAGES) {
+      app.get(page.path, kept(world, page));
+      if (page.forPages === true) app.options(page.path, preflight);
+    }
   };
+}
+
+/** Programs that are pages ask with a header of the protocol, and so ask first whether they may. */
+function preflight(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'mcp-protocol-version' };
+  return reply.code(204).headers(headers).send();
 }
 
 /** Made at the first request, as the address of the box is known by then and does not change any more. */
@@ -54,6 +79,7 @@ function kept(world: World, page: Page): (request: FastifyRequest, reply: Fastif
     made ??= page.text(world).then((text) => ({ text, tag: tagOf(text) }));
     const { text, tag } = await made;
     void reply.header('cache-control', CACHE).header('etag', tag);
+    if (page.forPages === true) void reply.header('access-control-allow-origin', '*');
     if (request.headers['if-none-match']?.includes(tag) === true) return reply.code(304).send();
     return reply.type(page.type).send(text);
   };

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrapRoutes } from '../bootstrap/routes.ts';
 import { jmapRoutes } from '../jmap/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
+import { oauthRoutes } from '../oauth/routes.ts';
 import type { World } from '../operations/world.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { sendRoutes } from '../sending/routes.ts';
@@ -24,6 +25,7 @@ export function httpDoors(world: World): readonly Door[] {
     serviceRoutes(world),
     mcpRoutes(world),
     jmapRoutes(world),
+    oauthRoutes(world),
     portalRoutes(world),
     discoveryRoutes(world),
   ];

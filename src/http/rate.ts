@@ -15,6 +15,11 @@ export class HttpLimits {
     this.#guard = guard;
   }
 
+  /** Whether a peer is not counted. */
+  isFree(ip: string): boolean {
+    return this.#free(ip);
+  }
+
   /** Seconds to wait, or 0. `token` is the id of the token or key that was presented and holds: its holder belongs here. */
   take(ip: string, token: number | string | undefined, now: number): number {
     if (token !== undefined) this.#guard.welcome(ip);

@@ -5,6 +5,7 @@ import type { Operation } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
 import { authenticate } from '../tokens/authenticate.ts';
 import { authorizationOf, jsonOnly, say } from './answers.ts';
+import { goneSignal } from './gone.ts';
 import { pathOf } from './server.ts';
 
 type Params = Record<string, string>;
@@ -61,8 +62,17 @@ async function byRoute(world: World, request: FastifyRequest, reply: FastifyRepl
     );
   const body = request.body ?? {};
   const own = typeof body === 'object' && !Array.isArray(body) ? body : {};
-  const input = { ...(request.query as Params), ...own, ...found.params };
+  const input = { ...queryOf(found.one, request), ...own, ...found.params };
   return answer(world, found.one, caller, input, reply);
+}
+
+/** The query of a route, by the names of the input. */
+function queryOf({ rest }: Operation, request: FastifyRequest): Params {
+  const names = rest?.query ?? {};
+  const given = Object.entries(request.query as Params);
+  return Object.fromEntries(
+    given.map(([name, value]) => [Object.hasOwn(names, name) ? (names[name] ?? name) : name, value]),
+  );
 }
 
 function noRoute(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): FastifyReply {
@@ -133,7 +143,8 @@ async function answer(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { perform } = await operations();
-  const outcome = await perform(world, operation, caller, input);
+  const audience = operation.streams === true ? { signal: goneSignal(reply.raw) } : undefined;
+  const outcome = await perform(world, operation, caller, input, { audience });
   if (outcome.kind === 'refused') return say(reply, outcome.refusal);
-  return reply.code(operation.rest?.status ?? 200).send(outcome.result);
+  return reply.code(outcome.pending === true ? 202 : (operation.rest?.status ?? 200)).send(outcome.result);
 }

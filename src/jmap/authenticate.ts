@@ -58,7 +58,13 @@ async function byPassword(
 function loggedIn(login: Login): JmapAuthenticated {
   const address = `${login.address.local}@${login.address.domain}`;
   const readOnly = login.readOnly === true;
-  const access = { account: login.account, address, readOnly, mayTransmit: !readOnly };
+  const access = {
+    account: login.account,
+    address,
+    readOnly,
+    mayTransmit: !readOnly,
+    hand: { credential: login.credential },
+  };
   const accounts = new Map([[accountId(login.account), access]]);
   return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}` }, login };
 }
@@ -90,7 +96,7 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
     (await openAccounts(world, caller)).map((one) => [accountId(one.id), accessOf(one, caller)]),
   );
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
-  return { kind: 'in', session: { username, accounts, credential: caller.actor } };
+  return { kind: 'in', session: { username, accounts, credential: caller.actor, agent: caller.actor } };
 }
 
 function accessOf({ id, address }: AccountInfo, { actions }: Caller): Access {

@@ -1,4 +1,5 @@
 import { dismissAccount } from '../../mail/store/account-removal.ts';
+import { attachPolicy } from '../../mail/store/agent-policy.ts';
 import { insertAccount, type NewAccount } from '../../mail/store/account.ts';
 import { command, query, type Write } from '../../mail/store/engine/types.ts';
 import { tearDownManaged } from '../domains/commands.ts';
@@ -19,6 +20,8 @@ export const provisionMailbox = command(
       /** Null: no limit. */
       quotaBytes: number | null;
       attach: { service: number; alias: string } | null;
+      /** Agent policy that holds there from the beginning. */
+      policy: number | null;
     },
     stamp,
   ): Promise<ProvisionedMailbox> => {
@@ -35,6 +38,7 @@ export const provisionMailbox = command(
       input.tenant,
       input.displayName,
     );
+    if (input.policy !== null) await attachPolicy(tx, { account: added.account }, input.policy);
     if (input.attach === null) return added;
     const done = await attachMailbox(tx, { ...input.attach, account: added.account }, stamp);
     // The service has another mailbox without an alias: a mailbox that is not attached as asked is not made.
@@ -107,6 +111,8 @@ export interface MailboxLine {
   usedBytes: number;
   quotaBytes: number | null;
   createdAt: number;
+  /** Agent policy that holds there. */
+  policy: number | null;
   services: number[];
 }
 
@@ -126,10 +132,12 @@ export const listMailboxes = query(
       used_bytes: number;
       quota_bytes: number | null;
       created_at: number;
+      policy_id: number | null;
       services: string;
     }>(
       `SELECT a.id, a.address, d.domain_id, o.name, o.state, o.paused_at, s.project_id, s.display_name, a.used_bytes, a.quota_bytes,
-         a.created_at, (SELECT json_group_array(service_id) FROM service_mailbox WHERE account_id = a.id) AS services
+         a.created_at, (SELECT policy_id FROM agent_policy_account WHERE account_id = a.id) AS policy_id,
+         (SELECT json_group_array(service_id) FROM service_mailbox WHERE account_id = a.id) AS services
        FROM account a JOIN address d ON d.account_id = a.id AND d.kind = 'mailbox' JOIN domain o ON o.id = d.domain_id
        LEFT JOIN mailbox_setup s ON s.account_id = a.id WHERE a.tenant = ?1 AND a.state <> 2 AND (?2 IS NULL OR a.id = ?2) ORDER BY a.id`,
       input.tenant,
@@ -147,6 +155,7 @@ export const listMailboxes = query(
       usedBytes: row.used_bytes,
       quotaBytes: row.quota_bytes,
       createdAt: row.created_at,
+      policy: row.policy_id,
       services: JSON.parse(row.services) as number[],
     }));
   },

@@ -1,15 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import type { Caller } from '../operations/caller.ts';
 import type { World } from '../operations/world.ts';
 import { version } from '../version.ts';
 import { findToken } from '../tokens/commands.ts';
 import { secretHash } from '../tokens/token.ts';
 import { empty, type McpAnswer, rpcError, type RpcId, rpcIdOf, rpcResult } from './answer.ts';
+import { insufficientScope, unauthorized } from './challenge.ts';
 import type { Library, Served } from './library.ts';
 import type { Called, Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
 import { flooded, notAllowed, sessionGone } from './refusals.ts';
-import { isModern, type McpRequest, type Message, readMessage, webRequest } from './request.ts';
+import { isModern, type McpRequest, type Message, progressTokenOf, readMessage, webRequest } from './request.ts';
 import { bindSession, endSession, sessionState } from './session-commands.ts';
 import { type SessionId, SessionIds } from './session-id.ts';
 import { readTrim, type Trim } from './trim.ts';
@@ -58,11 +58,13 @@ export class McpDoor {
       sessionText: modern || message.method === 'initialize' ? undefined : request.header(SESSION_HEADER),
       ip: request.ip,
     });
-    const refused = await this.#refusal(principal, message, id, request.ip);
+    const refused = await this.#refusal(principal, message, id, request);
     if (refused !== undefined) return refused;
     const { caller, session } = principal as Principal & { kind: 'caller' };
     const trim = readTrim(request.url.searchParams, request.header);
     const exchange: Exchange = { request, message, id, caller, session, trim, headers: {} };
+    const lacking = await this.#lacking(exchange);
+    if (lacking !== undefined) return lacking;
     return modern ? this.#modern(exchange) : this.#legacy(exchange);
   }
 
@@ -80,14 +82,24 @@ export class McpDoor {
     await (await this.#library)?.close();
   }
 
-  async #refusal(principal: Principal, message: Message, id: RpcId, ip: string): Promise<McpAnswer | undefined> {
+  async #refusal(
+    principal: Principal,
+    message: Message,
+    id: RpcId,
+    { ip, url }: McpRequest,
+  ): Promise<McpAnswer | undefined> {
     const token = principal.kind === 'caller' ? principal.caller.token?.id : undefined;
     const wait = this.#world.limits.take(ip, token, this.#world.clock());
     if (wait > 0) return flooded(id, wait);
     if (principal.kind === 'session-gone') return sessionGone(id);
-    if (principal.kind === 'unauthorized') return this.#unauthorized(id, principal.code, principal.why, true);
-    if (principal.caller.kind !== 'anonymous' || (await this.#isOpen(message))) return undefined;
-    return this.#unauthorized(id, 'unauthorized', 'send a token as "Authorization: Bearer <token>"', false);
+    const base = this.#world.baseUrl();
+    if (principal.kind === 'unauthorized') return unauthorized(base, id, { ...principal, presented: true });
+    if (principal.caller.kind !== 'anonymous') return undefined;
+    // Hosts that can sign a person in do so when they are refused at once, and not when a tool is.
+    const openly = url.searchParams.get('auth') !== 'required';
+    if (openly && (await this.#isOpen(message))) return undefined;
+    const why = 'send a token as "Authorization: Bearer <token>"';
+    return unauthorized(base, id, { code: 'unauthorized', why, presented: false });
   }
 
   async #isOpen({ method, params }: Message): Promise<boolean> {
@@ -95,14 +107,14 @@ export class McpDoor {
     return method === 'tools/call' && typeof params['name'] === 'string' && this.#offer.isAnonymous(params['name']);
   }
 
-  #unauthorized(id: RpcId, error: string, why: string, presented: boolean): McpAnswer {
-    const metadata = `${this.#world.baseUrl()}/.well-known/oauth-protected-resource/mcp`;
-    const detail = presented ? ', error="invalid_token"' : '';
-    return rpcError(id, 401, `unauthorized: ${why}`, {
-      status: 401,
-      data: { error, requestId: `req_${randomBytes(9).toString('base64url')}` },
-      headers: { 'www-authenticate': `Bearer realm="mcp", resource_metadata="${metadata}", scope="read"${detail}` },
-    });
+  /** A program that a person let in gets a challenge for what it lacks, and not an error of the tool. */
+  async #lacking({ message, id, caller, trim }: Exchange): Promise<McpAnswer | undefined> {
+    const { name, arguments: args } = message.params;
+    if (message.method !== 'tools/call' || caller.token?.oauth == null || typeof name !== 'string') return undefined;
+    if ((await this.#offer.lacks?.(caller, name)) !== true) return undefined;
+    const outcome = await this.#offer.call(caller, name, args, trim, () => ({ signal: AbortSignal.abort() }));
+    const told = outcome.kind === 'refused' && outcome.refusal['requiredAction'] !== undefined;
+    return told ? insufficientScope(this.#world.baseUrl(), id, caller, outcome.refusal) : undefined;
   }
 
   /** The revisions with a handshake, and whoever just posts JSON. The frequent methods need no library. */
@@ -117,11 +129,11 @@ export class McpDoor {
     if (message.method === 'tools/list') return this.#list(exchange);
     const calls = message.method === 'tools/call';
     const byLibrary = calls && this.#offer.libraryTool?.(String(message.params['name'])) !== undefined;
-    if (calls && !byLibrary) return this.#call(exchange);
+    const wantsStream = calls && (byLibrary || (await this.#tellsProgress(message))) && acceptsStream(request);
+    if (calls && !byLibrary && !wantsStream) return this.#call(exchange);
     if (message.method === 'initialize') return this.#initialize(exchange);
-    if (!byLibrary && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
+    if (!calls && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
     const library = await this.#loaded();
-    const wantsStream = byLibrary && (request.header('accept') ?? '').includes('text/event-stream');
     const response = await library.legacy(webRequest(request), message, this.#served(exchange), wantsStream);
     for (const [name, value] of Object.entries(exchange.headers)) response.headers.set(name, value);
     return response;
@@ -132,9 +144,15 @@ export class McpDoor {
     return library.modern(webRequest(exchange.request), exchange.message, this.#served(exchange));
   }
 
+  /** A stream costs more than an answer: it is for who asked to be told how far a long tool is. */
+  async #tellsProgress({ params }: Message): Promise<boolean> {
+    if (progressTokenOf(params) === undefined) return false;
+    return (await this.#offer.streams?.(String(params['name']))) === true;
+  }
+
   #served(exchange: Exchange): Served {
-    const { caller, trim } = exchange;
-    return { caller, trim, called: (outcome) => this.#bind(exchange, outcome) };
+    const { caller, trim, request } = exchange;
+    return { caller, trim, gone: request.gone, called: (outcome) => this.#bind(exchange, outcome) };
   }
 
   #loaded(): Promise<Library> {
@@ -161,13 +179,13 @@ export class McpDoor {
   }
 
   async #call(exchange: Exchange): Promise<McpAnswer> {
-    const { message, id, caller, trim, headers } = exchange;
+    const { message, id, caller, trim, headers, request } = exchange;
     const { name, arguments: args } = message.params;
     if (typeof name !== 'string') return rpcError(id, -32602, 'tools/call needs params.name');
     if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args))) {
       return rpcError(id, -32602, 'params.arguments must be an object');
     }
-    const outcome = await this.#offer.call(caller, name, args, trim);
+    const outcome = await this.#offer.call(caller, name, args, trim, () => ({ signal: request.gone() }));
     if (outcome.kind === 'unknown') return rpcError(id, -32602, `Unknown tool: ${name.slice(0, 100)}`);
     await this.#bind(exchange, outcome);
     return withHeaders(rpcResult(id, toolResult(outcome)), { ...headers, ...retryAfter(outcome) });
@@ -178,7 +196,8 @@ export class McpDoor {
     const { message, caller, session, headers } = exchange;
     const known = ['initialize', 'tools/list', 'tools/call'].includes(message.method);
     const anonymous = caller.kind === 'anonymous' && message.method !== 'initialize';
-    if (!known || anonymous || session !== undefined) return;
+    // An access token is short-lived by itself: a session would outlive it.
+    if (!known || anonymous || session !== undefined || caller.token?.oauth != null) return;
     headers[SESSION_HEADER] = this.#ids.mint(caller.token?.id ?? 0, this.#world.clock()).text;
   }
 
@@ -195,10 +214,15 @@ export class McpDoor {
   }
 }
 
+function acceptsStream(request: McpRequest): boolean {
+  return (request.header('accept') ?? '').includes('text/event-stream');
+}
+
 function toolResult(outcome: Called & { kind: 'done' | 'refused' }): string {
   const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
   const error = outcome.kind === 'refused' ? ',"isError":true' : '';
-  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}${error}}`;
+  const blocks = outcome.kind === 'done' ? (outcome.blocks ?? []).map((block) => `,${JSON.stringify(block)}`) : [];
+  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}${blocks.join('')}],"structuredContent":${json}${error}}`;
 }
 
 function retryAfter(outcome: Called): Record<string, string> {

@@ -1,5 +1,11 @@
-import { createMcpHandler, Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  Server,
+  type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
+import type { Audience } from '../operations/operation.ts';
 import { version } from '../version.ts';
 import type { Called, Offer } from './offer.ts';
 import type { Trim } from './trim.ts';
@@ -7,6 +13,7 @@ import type { Trim } from './trim.ts';
 export interface Served {
   caller: Caller;
   trim: Trim;
+  gone: () => AbortSignal;
   /** Told of each tool that was called, before its answer leaves. */
   called(outcome: Called): Promise<void>;
 }
@@ -54,7 +61,10 @@ export class Library {
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const own = this.#offer.libraryTool?.(params.name);
       if (own !== undefined) return (await own(served.caller, params.arguments, context)) as never;
-      const outcome = await this.#offer.call(served.caller, params.name, params.arguments, served.trim);
+      const outcome = await this.#offer.call(served.caller, params.name, params.arguments, served.trim, () => ({
+        signal: served.gone(),
+        progress: progressOf(context),
+      }));
       await served.called(outcome);
       return resultOf(outcome, params.name) as never;
     });
@@ -63,12 +73,24 @@ export class Library {
   }
 }
 
+/** Tells a client how far its request is; undefined: it did not ask to be told. */
+function progressOf({ mcpReq }: ServerContext): Audience['progress'] {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return (progress, total) => {
+    // A client that is gone is told nothing; that it is gone is heard of elsewhere.
+    mcpReq
+      .notify({ method: 'notifications/progress', params: { progressToken, progress, total } })
+      .catch(() => undefined);
+  };
+}
+
 /** A tool's outcome as the protocol's result: the JSON as text, and the same structured. */
 function resultOf(outcome: Called, name: string): object {
   if (outcome.kind === 'unknown') throw Object.assign(new Error(`Unknown tool: ${name}`), { code: -32602 });
   const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
   return {
-    content: [{ type: 'text', text: json }],
+    content: [{ type: 'text', text: json }, ...(outcome.kind === 'done' ? (outcome.blocks ?? []) : [])],
     structuredContent: JSON.parse(json) as object,
     ...(outcome.kind === 'refused' && { isError: true }),
   };

@@ -33,7 +33,7 @@ export function toolOf(operation: Operation): object {
     title,
     description,
     inputSchema: named(inputSchema(operation)),
-    outputSchema: shallow(outputSchema(operation)),
+    outputSchema: shallow(outputSchema(operation), operation.rule === undefined),
     annotations: {
       title,
       readOnlyHint: hints.readOnly,
@@ -61,14 +61,17 @@ function named(schema: object): unknown {
   return JSON.parse(JSON.stringify(schema, lean));
 }
 
-/** Names and types of the first level: models read these, and every level costs them. */
-function shallow(schema: Record<string, unknown>): object {
+/**
+ * Names and types of the first level: models read these, and every level costs them. Where the answer may be that a
+ * person has to accept it, nothing is always there.
+ */
+function shallow(schema: Record<string, unknown>, always: boolean): object {
   const properties = Object.entries(
     (schema['properties'] ?? {}) as Record<string, { type?: unknown; anyOf?: unknown }>,
   );
   return {
     type: 'object',
     properties: Object.fromEntries(properties.map(([name, { type }]) => [name, type === undefined ? {} : { type }])),
-    ...(schema['required'] !== undefined && { required: schema['required'] }),
+    ...(always && schema['required'] !== undefined && { required: schema['required'] }),
   };
 }

@@ -1,13 +1,20 @@
 import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { Audience, Block, Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import type { Trim } from './trim.ts';
 
 export type Called =
-  | { kind: 'done'; json: string; /** Of a bootstrap tool: the token that was made. */ token: string | undefined }
+  | {
+      kind: 'done';
+      json: string;
+      /** What the answer holds beside it. */
+      blocks?: readonly Block[];
+      /** Of a bootstrap tool: the token that was made. */
+      token: string | undefined;
+    }
   | { kind: 'refused'; refusal: Refusal }
   | { kind: 'unknown' };
 
@@ -21,7 +28,12 @@ export interface Offer {
   tools(caller: Caller, trim: Trim): Promise<readonly object[]>;
   /** Whether a caller without credentials may call it. */
   isAnonymous(name: string): Promise<boolean>;
-  call(caller: Caller, name: string, args: unknown, trim: Trim): Promise<Called>;
+  /** Whether the caller has not the action that a tool needs. */
+  lacks?(caller: Caller, name: string): Promise<boolean>;
+  /** `attend` is asked for who waits, where the tool may take long. */
+  call(caller: Caller, name: string, args: unknown, trim: Trim, attend: () => Audience): Promise<Called>;
+  /** Whether a tool may take long, and tells of its progress. */
+  streams?(name: string): Promise<boolean>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
   extend?(server: Server): void;
   /** Tools that need the library; `call` is not asked for them. */
@@ -45,21 +57,34 @@ export function catalogueOffer(world: World): Offer {
       return listed(catalogue, caller, trim).map(toolOf);
     },
     isAnonymous: async (name) => (await find(name))?.action === 'anonymous',
-    async call(caller, name, args, trim) {
+    async lacks({ actions }, name) {
+      const needed = (await find(name))?.action ?? 'identity';
+      return needed !== 'identity' && needed !== 'anonymous' && !actions.has(needed);
+    },
+    streams: async (name) => (await find(name))?.streams === true,
+    async call(caller, name, args, trim, attend) {
       const operation = await find(name);
       if (operation === undefined) return { kind: 'unknown' };
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
       const { perform } = await operations();
-      const outcome = await perform(world, operation, caller, args);
+      const audience = operation.streams === true ? attend() : undefined;
+      const outcome = await perform(world, operation, trim.readOnly ? reading(caller) : caller, args, { audience });
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;
       return {
         kind: 'done',
         json: JSON.stringify(outcome.result),
+        ...(outcome.blocks !== undefined && { blocks: outcome.blocks }),
         token: typeof token === 'string' ? token : undefined,
       };
     },
   };
+}
+
+/** Of a connection that only reads: what a reading operation may change on request is not for it either. */
+function reading(caller: Caller): Caller {
+  const actions = (['read', 'mail_read', 'logs'] as const).filter((action) => caller.actions.has(action));
+  return { ...caller, actions: new Set(actions) };
 }
 
 function readOnlyRefusal(name: string): Refusal {

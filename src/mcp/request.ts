@@ -11,6 +11,8 @@ export interface McpRequest {
   /** Every value, so that two are seen to be two. */
   authorization: string | string[] | undefined;
   body: string;
+  /** A signal for when whoever asked is gone; made when it is asked for. */
+  readonly gone: () => AbortSignal;
 }
 
 /** A JSON-RPC request or notification. */
@@ -49,6 +51,12 @@ export function isModern({ params }: Message, request: McpRequest): boolean {
   const meta = params['_meta'];
   if (typeof meta === 'object' && meta !== null && MODERN_VERSION in meta) return true;
   return (request.header('mcp-protocol-version') ?? '') >= '2026';
+}
+
+/** What a client wants to be told the progress of a request under. */
+export function progressTokenOf(params: Record<string, unknown>): string | number | undefined {
+  const token = (params['_meta'] as { progressToken?: unknown } | null | undefined)?.progressToken;
+  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
 /** The request for the library, which insists on an Accept that plain clients do not send. */

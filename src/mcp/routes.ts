@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf } from '../http/answers.ts';
+import { goneSignal } from '../http/gone.ts';
 import type { World } from '../operations/world.ts';
 import { type McpAnswer, rpcError } from './answer.ts';
 import { McpDoor, SESSION_HEADER } from './door.ts';
@@ -64,7 +65,7 @@ async function handle(
         .header('access-control-allow-headers', ALLOWED_HEADERS);
       return reply.code(204).header('allow', 'POST, DELETE, OPTIONS').send();
     case 'POST':
-      return answer(reply, await post(door, request));
+      return answer(reply, await post(door, request, reply));
     case 'DELETE':
       return answer(reply, await door.delete(one(request.headers, SESSION_HEADER)));
     default:
@@ -72,7 +73,7 @@ async function handle(
   }
 }
 
-async function post(door: McpDoor, request: FastifyRequest): Promise<McpAnswer | Response> {
+async function post(door: McpDoor, request: FastifyRequest, reply: FastifyReply): Promise<McpAnswer | Response> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     return rpcError(null, 415, 'Send JSON: Content-Type: application/json', {
       status: 415,
@@ -87,6 +88,7 @@ async function post(door: McpDoor, request: FastifyRequest): Promise<McpAnswer |
     header: (name) => one(headers, name),
     authorization: authorizationOf(request),
     body: typeof body === 'string' ? body : '',
+    gone: () => goneSignal(reply.raw),
   });
 }
 

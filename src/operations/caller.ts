@@ -58,6 +58,11 @@ export function tokenCaller(token: TokenRow, way: Caller['way'], ip: string): Ca
   };
 }
 
+/** The agent that asks, as the engine writes it down beside what it changes; null: a person. */
+export function agentOf({ kind, actor }: Caller): string | null {
+  return kind === 'token' ? actor : null;
+}
+
 /** Who may open the socket in the data directory, which is for the user that runs the server; in any organization. */
 export function operatorCaller(organization = OPERATOR): Caller {
   return {

@@ -1,17 +1,23 @@
 import { ACCOUNTS } from './accounts/index.ts';
 import { ALIASES } from './aliases/index.ts';
+import { CHANGING } from './changing/index.ts';
+import { CONTACTS } from './contacts/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
+import { LABELS } from './labels/index.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
+import { POLICIES, POLICY_DECISIONS } from './policies/index.ts';
 import { QUEUE } from './queue/index.ts';
 import { READING } from './reading/index.ts';
 import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
+import { TOGETHER } from './together/index.ts';
 import { TRACE } from './trace/index.ts';
+import { WAITING } from './waiting/index.ts';
 import { WRITING } from './writing/index.ts';
 
 /** Everything that can be done, in the order in which it is listed. */
@@ -22,8 +28,14 @@ export const CATALOGUE: readonly Operation[] = [
   ...MAILBOXES,
   ...ALIASES,
   ...READING,
+  ...CHANGING,
+  ...LABELS,
+  ...CONTACTS,
+  ...TOGETHER,
+  ...WAITING,
   ...SENDER_RULES,
   ...SENDING,
+  ...POLICIES,
   ...WRITING,
   ...QUEUE,
   ...TRACE,
@@ -32,7 +44,10 @@ export const CATALOGUE: readonly Operation[] = [
   searchDocs,
 ];
 
-const byName = new Map(CATALOGUE.map((one) => [one.name, one]));
+/** What people do in the portal and the operator by the command line: no tools, and refused to every token. */
+export const FOR_PEOPLE: readonly Operation[] = POLICY_DECISIONS;
+
+const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));
 
 export function findOperation(name: string): Operation | undefined {
   return byName.get(name);

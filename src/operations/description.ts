@@ -33,7 +33,7 @@ function once(kept: WeakMap<Operation, JsonSchema>, operation: Operation, make: 
 
 /** What is listed for a caller: nothing of the box for strangers, and for nobody only how to begin. */
 export function visibleTo(operation: Operation, caller: Caller): boolean {
-  if (operation.socketOnly === true) return false;
+  if (operation.socketOnly === true || operation.peopleOnly === true) return false;
   if (caller.organization === undefined) return operation.action === 'anonymous';
   return operation.operatorOnly !== true || caller.organization === OPERATOR;
 }

@@ -48,9 +48,30 @@ export interface Hints {
   readonly openWorld: boolean;
 }
 
+/** What an MCP answer can hold beside its JSON. Doors that only have JSON leave it out. */
+export type Block =
+  | { readonly type: 'image'; /** Base64. */ readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: 'resource_link';
+      readonly uri: string;
+      readonly name: string;
+      readonly mimeType: string;
+      readonly size: number;
+    };
+
+/** Whoever waits for the answer of an operation that may take long. */
+export interface Audience {
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Tells how far it is, for who asked to be told. */
+  readonly progress?: ((done: number, of: number) => void) | undefined;
+}
+
 /** One call of an operation: the world, who asks, and the only way to write with an audit row. */
 export interface Call extends World {
   readonly caller: Caller;
+  /** Of an operation that streams; undefined where nobody can say that they went away. */
+  readonly audience: Audience | undefined;
   /** The caller's organization. Throws for anonymous callers, who have none. */
   readonly tenant: number;
   readonly requestId: string;
@@ -69,6 +90,8 @@ export interface Call extends World {
     target: string,
     detail?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>,
   ): Promise<number>;
+  /** Puts a block beside the JSON of the answer. */
+  show(block: Block): void;
 }
 
 /** Something that can be done, written once: tool, route, command, page and documentation read this object. */
@@ -87,10 +110,14 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly operatorOnly?: true;
   /** Only at the operator's socket: box-wide, or done on the operator's word. Never listed or callable elsewhere. */
   readonly socketOnly?: true;
+  /** Decides about agents: for people in the portal and the operator, never for a token. Never listed as a tool. */
+  readonly peopleOnly?: true;
   /** The answer holds a secret: it is never logged, and the audit log says that it was shown. */
   readonly secret?: true;
   /** Outputs hold text of strangers. */
   readonly untrusted?: true;
+  /** May take up to 50 s, and longer for who is told of its progress. */
+  readonly streams?: true;
   readonly input: I;
   readonly output: O;
   /** A route of its own beside `POST /api/tools/{name}`, with `:parameters` named as input fields. */
@@ -98,9 +125,19 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
     readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
     readonly path: string;
     readonly status?: number;
+    /** Other names by which its query knows input fields. */
+    readonly query?: Readonly<Record<string, string>>;
   };
+  /**
+   * It changes who hears of mail or who may work here, so that it outlives a token that was misled: one under a policy
+   * whose rules wait only proposes what this is true for.
+   */
+  rule?(call: Call, input: z.output<I>): boolean | Promise<boolean>;
   run(call: Call, input: z.output<I>): Promise<z.input<O>>;
 }
+
+/** Of {@link Operation.rule}: whatever its arguments are. */
+export const always = (): boolean => true;
 
 /** Declares an operation; hints that are left out are false. */
 export function operation<I extends z.ZodObject, O extends z.ZodType>(

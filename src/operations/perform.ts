@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
+import { propose, waitsForPerson } from '../agents/propose.ts';
 import { AUDITED, noteAudit, type Audited } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { rowId } from '../ids.ts';
@@ -8,26 +9,50 @@ import { OPERATOR } from '../../mail/store/account.ts';
 import type { Caller } from './caller.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
-import type { Call, Operation } from './operation.ts';
+import type { Audience, Block, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
-  | { readonly kind: 'done'; readonly result: Record<string, unknown> }
+  /** `pending`: nothing was done yet, a person has to accept it. */
+  | {
+      readonly kind: 'done';
+      readonly result: Record<string, unknown>;
+      readonly blocks?: readonly Block[];
+      readonly pending?: true;
+    }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
 
+/** What else is so about a call. */
+interface Circumstances {
+  /** A person said yes to this very call, which the caller only proposed. */
+  accepted?: boolean;
+  /** Who waits for an operation that streams. */
+  audience?: Audience | undefined;
+}
+
 /** Checks, runs and records one operation; the only way from a door to an operation. Never rejects. */
-export async function perform(world: World, operation: Operation, caller: Caller, given: unknown): Promise<Performed> {
+export async function perform(
+  world: World,
+  operation: Operation,
+  caller: Caller,
+  given: unknown,
+  { accepted = false, audience }: Circumstances = {},
+): Promise<Performed> {
   const requestId = `req_${randomBytes(9).toString('base64url')}`;
   const began = performance.now();
-  const call = new RunningCall(world, operation, caller, requestId);
+  const call = new RunningCall(world, operation, caller, requestId, audience);
   let outcome = 'done';
   try {
-    authorize(operation, caller);
+    authorize(operation, caller, accepted);
     const input = understand(operation, caller, given);
+    if (!accepted && (await waitsForPerson(call.face, operation, input))) {
+      outcome = 'pending';
+      return { kind: 'done', result: await propose(call.face, operation.name, given), pending: true };
+    }
     const result = operation.output.parse(await operation.run(call.face, input)) as Record<string, unknown>;
-    return { kind: 'done', result };
+    return { kind: 'done', result, ...(call.blocks.length > 0 && { blocks: call.blocks }) };
   } catch (error) {
     const refusal = refusalOf(world, operation, error, requestId);
     outcome = refusal.error;
@@ -53,10 +78,16 @@ export async function perform(world: World, operation: Operation, caller: Caller
 }
 
 /** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */
-export function authorize(operation: Operation, caller: Caller): void {
+export function authorize(operation: Operation, caller: Caller, accepted = false): void {
   const { action } = operation;
   if (operation.socketOnly === true && caller.kind !== 'operator') {
     refuse('out_of_scope', `${operation.name} is for whoever may open the socket in the data directory.`);
+  }
+  if (operation.peopleOnly === true && caller.kind === 'token' && !accepted) {
+    refuse('action_not_allowed', `${operation.name} is for people: they do it in the portal. No token may.`, {
+      requiredAction: 'person',
+      grantedActions: [...caller.actions],
+    });
   }
   if (action === 'anonymous') return;
   if (caller.organization === undefined) {
@@ -126,18 +157,20 @@ const NO_TENANT: PropertyDescriptor = { get: () => refuse('unauthorized', 'This 
 /** Writes the audit rows of one call: with the change, before a secret, or for a refusal; never two for one thing. */
 class RunningCall {
   readonly face: Call;
+  readonly blocks: Block[] = [];
   readonly #world: World;
   readonly #operation: Operation;
   readonly #caller: Caller;
   #told = false;
 
-  constructor(world: World, operation: Operation, caller: Caller, requestId: string) {
+  constructor(world: World, operation: Operation, caller: Caller, requestId: string, audience: Audience | undefined) {
     this.#world = world;
     this.#operation = operation;
     this.#caller = caller;
     this.face = {
       ...world,
       caller,
+      audience,
       requestId,
       tenant: caller.organization ?? 0,
       change: async (what, input, target, detail = {}) => {
@@ -149,6 +182,7 @@ class RunningCall {
         this.#told = true;
         return world.store.write(noteAudit, { entry: this.#entry(target, detail), outcome: 'done' });
       },
+      show: (block) => this.blocks.push(block),
     };
     if (caller.organization === undefined) Object.defineProperty(this.face, 'tenant', NO_TENANT);
   }

@@ -24,6 +24,7 @@ export const REFUSALS = {
   budget_exceeded: 429,
   idempotency_conflict: 409,
   bearer_required: 401,
+  confirmation_required: 409,
   rate_limited: 429,
   too_large: 413,
   unavailable: 503,

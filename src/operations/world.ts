@@ -13,8 +13,10 @@ import type { AskParents } from '../domains/parents.ts';
 import type { HttpLimits } from '../http/rate.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from './operation.ts';
+import type { PdfReader } from '../reading/pdf/read-pdf.ts';
 import type { Runner } from '../services/runner.ts';
 import type { LastUsed } from '../tokens/last-used.ts';
+import type { Waits } from '../waiting/waits.ts';
 
 /** What operations need of the appliance that runs them. */
 export interface World {
@@ -57,6 +59,10 @@ export interface World {
   readonly revoked: (account: number, credentials?: readonly number[]) => void;
   /** Everything that can be done; loaded at first use. */
   readonly catalogue: () => Promise<readonly Operation[]>;
+  /** Reads documents of strangers. */
+  readonly pdfs: PdfReader;
+  /** Everybody who waits for mail. */
+  readonly waits: Waits;
   /** Runs what services are made of. */
   readonly runner: Runner;
   /** Queue rows may have become due. */

@@ -97,6 +97,7 @@ export interface Person {
 
 export interface Session {
   id: number;
+  createdAt: number;
   lastUsedAt: number;
 }
 
@@ -109,6 +110,7 @@ export const findVisitor = query(
   ): Promise<{ session: Session; person: Person; memberships: Membership[] } | undefined> => {
     const row = await rx.get<{
       session_id: number;
+      created_at: number;
       last_used_at: number;
       id: number;
       email: string;
@@ -116,7 +118,7 @@ export const findVisitor = query(
       password: string | null;
       address_proven_at: number | null;
     }>(
-      `SELECT s.id AS session_id, s.last_used_at, u.id, u.email, u.display_name, u.password, u.address_proven_at
+      `SELECT s.id AS session_id, s.created_at, s.last_used_at, u.id, u.email, u.display_name, u.password, u.address_proven_at
        FROM session s JOIN user u ON u.id = s.user_id
        WHERE s.token_hash = ? AND s.expires_at > ? AND s.last_used_at > ?`,
       input.hash,
@@ -137,7 +139,7 @@ export const findVisitor = query(
       row.id,
     );
     return {
-      session: { id: row.session_id, lastUsedAt: row.last_used_at },
+      session: { id: row.session_id, createdAt: row.created_at, lastUsedAt: row.last_used_at },
       person: {
         id: row.id,
         email: row.email,

@@ -11,8 +11,9 @@ import { type Filled, field, hidden, problemNote, UNFILLED, whosePassword } from
 import { Fields } from './guard.ts';
 import { type Html, html, type Part } from './html.ts';
 import { fullPage } from './layout.ts';
-import { BUSY, tooMany } from './link-page.ts';
+import { BUSY } from './link-page.ts';
 import { around } from './organization-routes.ts';
+import { checkOwn } from './own-password.ts';
 import { sessionList } from './session-list.ts';
 import { empty, head, table, tag } from './parts.ts';
 import { pathOf } from './visit.ts';
@@ -93,22 +94,6 @@ async function setPassword(asked: Asked, visitor: Visitor, fields: Fields): Prom
   }
 }
 
-/** What is wrong with the password that somebody gave as their own. Who never set one has none to give. */
-async function checkOwn(asked: Asked, { person }: Visitor, given: string): Promise<string | undefined> {
-  if (person.password === null) return undefined;
-  const checked = await asked.desk.check(person.email, given, asked.request.ip);
-  switch (checked.kind) {
-    case 'right':
-      return undefined;
-    case 'wrong':
-      return 'This is not your present password.';
-    case 'throttled':
-      return tooMany(checked.retryAfter);
-    case 'busy':
-      return BUSY;
-  }
-}
-
 async function accountPage(asked: Asked, visitor: Visitor, filled: Filled, status = 200): Promise<FastifyReply> {
   const { done } = asked.request.query as Record<string, unknown>;
   const said = typeof done === 'string' ? DONE[done] : undefined;
@@ -116,9 +101,15 @@ async function accountPage(asked: Asked, visitor: Visitor, filled: Filled, statu
   const sessions = await store.read(listSessions, { user: visitor.person.id, now: clock() });
   const body = html`${said !== undefined && html`<div class="note" role="status"><p>${said}</p></div>`}
   ${problemNote(filled)} ${head('Your account', visitor.person.email)} ${unproven(visitor)} ${belongs(visitor)}
-  ${passwordForm(visitor, filled)} ${sessionList(visitor, sessions)}`;
+  ${passwordForm(visitor, filled)} ${sessionList(visitor, sessions)} ${CONNECTED}`;
   return send(asked, fullPage(around(visitor, 'Your account'), html`<div class="reading">${body}</div>`), status);
 }
+
+const CONNECTED = html`<section>
+  <h2>Connected programs</h2>
+  <p>Assistants and other programs that you let in work beside your browsers, and stay when these are signed out.</p>
+  <p><a href="/account/apps">See which, and end any</a></p>
+</section>`;
 
 function unproven({ person, secret }: Visitor): Part {
   return (

@@ -4,11 +4,16 @@ import type { World } from '../operations/world.ts';
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/** What every page is sent with. Pages that a link opened may run the one script that takes its token away. */
-export function pageHeaders(reply: FastifyReply, withScript = false): void {
+/**
+ * What every page is sent with. Pages that a link opened may run the one script that takes its token away. `answeredAt`
+ * is a source to which the answer to a form may lead, as browsers hold form-action against redirects, too.
+ */
+export function pageHeaders(reply: FastifyReply, withScript = false, answeredAt?: string): void {
+  const policy =
+    answeredAt === undefined ? POLICY : POLICY.replace("form-action 'self'", `form-action 'self' ${answeredAt}`);
   void reply
     .type('text/html; charset=utf-8')
-    .header('content-security-policy', withScript ? `${POLICY}; script-src 'self'` : POLICY)
+    .header('content-security-policy', withScript ? `${policy}; script-src 'self'` : policy)
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
     .header('x-content-type-options', 'nosniff')

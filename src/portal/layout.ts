@@ -53,6 +53,14 @@ export function narrowPage(page: { title: string; body: Part; fromLink?: boolean
   return document({ ...page, title: `${page.title} - Mailstead`, body });
 }
 
+interface MenuLink {
+  name: string;
+  href: string;
+  here: boolean;
+  /** What waits there; 0: nothing. */
+  count: number;
+}
+
 /** What every page of somebody who is signed in has around it. */
 export interface Surroundings {
   title: string;
@@ -62,7 +70,7 @@ export interface Surroundings {
   /** Where the person belongs, the present one marked. */
   organizations: readonly { name: string; href: string; here: boolean }[];
   /** The parts of the present organization, by heading. */
-  menu: readonly { heading: string; links: readonly { name: string; href: string; here: boolean }[] }[];
+  menu: readonly { heading: string; links: readonly MenuLink[] }[];
 }
 
 export function fullPage(around: Surroundings, body: Part): string {
@@ -115,11 +123,17 @@ function side(menu: Surroundings['menu']): Html {
         ({ heading, links }) =>
           html`<h2>${heading}</h2>
             <ul>
-              ${links.map((one) => html`<li><a href="${one.href}" ${one.here && CURRENT}>${one.name}</a></li>`)}
+              ${links.map(
+                (one) => html`<li><a href="${one.href}" ${one.here && CURRENT}>${one.name}${counted(one)}</a></li>`,
+              )}
             </ul>`,
       )}
     </div>
   </nav>`;
+}
+
+function counted({ count }: MenuLink): Part {
+  return count > 0 && html` <span class="count">${count}<span class="hidden"> waiting</span></span>`;
 }
 
 function foot(): Html {

@@ -91,12 +91,29 @@ function staleForm(asked: Asked): FastifyReply {
 async function render(visit: Visit, page: Page, state: State, above: Part, status: number): Promise<FastifyReply> {
   const body: Part = await page.show(visit, state);
   if (body === undefined) return missing(visit);
-  return send(visit, fullPage(around(visit.visitor, page.name, visit, page), [above, body] as Html[]), status);
+  const inside = { visit, page, counts: await countsOf(visit) };
+  return send(visit, fullPage(around(visit.visitor, page.name, inside), [above, body] as Html[]), status);
+}
+
+/** A page of an organization that is shown now. */
+interface Inside {
+  visit: Visit;
+  page: Page;
+  /** By path, what waits on other pages. */
+  counts: ReadonlyMap<string, number>;
+}
+
+async function countsOf(visit: Visit): Promise<Map<string, number>> {
+  const counted = PAGES.filter((page) => page.count !== undefined && isFor(visit, page));
+  return new Map(
+    await Promise.all(counted.map(async (page) => [page.path, (await page.count?.(visit)) ?? 0] as const)),
+  );
 }
 
 /** What stands around a page: where else the person belongs, and what else there is. */
-export function around(visitor: Visitor, title: string, visit?: Visit, page?: Page): Surroundings {
+export function around(visitor: Visitor, title: string, inside?: Inside): Surroundings {
   const { person, memberships, secret } = visitor;
+  const visit = inside?.visit;
   return {
     title: visit === undefined ? title : `${title} - ${visit.membership.name}`,
     person: person.displayName ?? person.email,
@@ -108,11 +125,11 @@ export function around(visitor: Visitor, title: string, visit?: Visit, page?: Pa
         href: pathOf(organization),
         here: organization === visit?.membership.organization,
       })),
-    menu: visit === undefined ? [] : menuOf(visit, page),
+    menu: inside === undefined ? [] : menuOf(inside),
   };
 }
 
-function menuOf(visit: Visit, present: Page | undefined): Surroundings['menu'] {
+function menuOf({ visit, page: present, counts }: Inside): Surroundings['menu'] {
   const shown = PAGES.filter((one) => one.menu !== null && isFor(visit, one));
   return (['Mail', 'Programs', 'Organization', 'This box'] as const).map((heading) => ({
     heading,
@@ -121,7 +138,8 @@ function menuOf(visit: Visit, present: Page | undefined): Surroundings['menu'] {
       .map(({ name, path }) => ({
         name,
         href: `${visit.base}${path}`,
-        here: present !== undefined && (path === present.path || (path !== '' && present.path.startsWith(`${path}/`))),
+        here: path === present.path || (path !== '' && present.path.startsWith(`${path}/`)),
+        count: counts.get(path) ?? 0,
       })),
   }));
 }

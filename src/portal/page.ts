@@ -38,6 +38,8 @@ export interface Page {
   /** What is said after an act, by key. */
   readonly done: Readonly<Record<string, string>>;
   readonly acts: Readonly<Record<string, Act>>;
+  /** How many things wait there for the person, as the menu shows it. */
+  count?(visit: Visit): Promise<number>;
   /** Undefined: there is no such thing. */
   show(visit: Visit, state: State): Promise<Part | undefined>;
 }

@@ -4,16 +4,19 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import type { World } from '../operations/world.ts';
 import { PeopleDesk } from '../people/desk.ts';
 import { accountRoutes } from './account-pages.ts';
+import { appRoutes } from './app-pages.ts';
 import { assetRoutes } from './assets.ts';
 import { billingRoutes } from './billing-page.ts';
 import { claimRoutes } from './claim-pages.ts';
 import { claimRoute } from './claim-route.ts';
+import { consentRoutes } from './consent-pages.ts';
 import { type Asked, type Door, sendNotice } from './door.ts';
 import { forwardRoutes } from './forward-pages.ts';
 import { frontPage } from './front-page.ts';
 import { isOwnForm } from './guard.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
+import { outboxRoutes } from './outbox-routes.ts';
 import { proofRoutes } from './proof-pages.ts';
 import { resetRoutes } from './reset-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
@@ -25,8 +28,11 @@ const ROUTES = [
   inviteRoutes,
   resetRoutes,
   accountRoutes,
+  appRoutes,
   billingRoutes,
+  consentRoutes,
   forwardRoutes,
+  outboxRoutes,
   organizationRoutes,
 ];
 

@@ -24,9 +24,11 @@ export function signInRoutes(door: Door): (app: FastifyInstance) => void {
   };
 }
 
+const OWN_PAGE = /^\/(?:o\/org_\d+(?:\/[\w/-]*)?|account(?:\/apps)?|oauth\/authorize\?[\w%&=.+*-]{1,5000})$/;
+
 /** Only ever back to a page of ours. */
 function wayOn(next: unknown): string {
-  return typeof next === 'string' && /^\/(?:o\/org_\d+(?:\/[\w/-]*)?|account)$/.test(next) ? next : '/';
+  return typeof next === 'string' && OWN_PAGE.test(next) ? next : '/';
 }
 
 async function showLogin(asked: Asked): Promise<FastifyReply> {

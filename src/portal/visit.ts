@@ -22,11 +22,12 @@ export async function visitOf(asked: Asked, visitor: Visitor, organization: stri
   const id = rowId('organization', organization);
   const membership = visitor.memberships.find((one) => one.organization === id && !one.frozen);
   if (membership === undefined) return undefined;
-  const [caller, catalogue] = await Promise.all([
+  const [caller, catalogue, { FOR_PEOPLE }] = await Promise.all([
     userCaller(asked.world, visitor.person, membership, asked.request.ip),
     asked.world.catalogue(),
+    import('../operations/catalogue.ts'),
   ]);
-  const operations = new Map(catalogue.map((one) => [one.name, one]));
+  const operations = new Map([...catalogue, ...FOR_PEOPLE].map((one) => [one.name, one]));
   return { ...asked, visitor, membership, caller, operations, base: pathOf(membership.organization) };
 }
 

@@ -38,7 +38,7 @@ export function htmlReading(
 }
 
 /** Comments and declarations, which the walk leaves where they stand; what is left open is one to the end. */
-function withoutComments(text: string): string {
+export function withoutComments(text: string): string {
   let out = '';
   for (let at = 0; at < text.length;) {
     const open = nextComment(text, at);
@@ -160,6 +160,6 @@ class Page {
 }
 
 /** A picture that nobody sees tells its sender that the message was opened. */
-function isTiny(attributes: ReadonlyMap<string, string>): boolean {
+export function isTiny(attributes: ReadonlyMap<string, string>): boolean {
   return ['width', 'height'].some((name) => /^[01](?:px)?$/.test((attributes.get(name) ?? '').trim()));
 }

@@ -9,6 +9,7 @@ import type { EmailRow } from '../../mail/store/email-rows.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { visibleText } from '../untrusted/invisible.ts';
 import { NOTHING_REMOVED, type Removed } from '../untrusted/untrusted.ts';
+import { asHtml, cleanHtml } from './clean-html.ts';
 import { htmlReading, type Style } from './html-reading.ts';
 import { LinkBook } from './link-book.ts';
 import { plainReading } from './plain-reading.ts';
@@ -22,6 +23,9 @@ const MUCH_HIDDEN = 2000;
 const MUCH_SHARE = 0.5;
 /** The flags of England, Scotland and Wales have six each. */
 const MUCH_TAGGED = 60;
+
+/** `html`: harmless HTML, with its quotes. */
+export type Form = Style | 'html';
 
 export interface MessageText {
   /** New text, and what it quotes. */
@@ -39,16 +43,16 @@ export interface MessageText {
  * What a person who opens a message reads: of HTML and plain text the HTML, as programs show it. The row has its listing
  * and its structure.
  */
-export async function messageText(store: MailStore, row: EmailRow, style: Style = 'text'): Promise<MessageText> {
+export async function messageText(store: MailStore, row: EmailRow, form: Form = 'text'): Promise<MessageText> {
   const source = storedSource({ store }, row);
   const { htmlBody, textBody } = bodyLists(bodyTree(source));
   const parts = new Set([...htmlBody, ...textBody].filter(({ part }) => part.type === 'text'));
   const values = await bodyValues(source, parts, MOST_TEXT, new ReadBudget());
   const links = new LinkBook();
-  const reading = (list: readonly BodyPart[]): Reading => joined(list, values, style, links);
+  const reading = (list: readonly BodyPart[]): Reading => joined(list, values, form, links);
   const html = reading(htmlBody);
-  const shown = html.text === '' ? added(html, reading(textBody.filter((part) => !htmlBody.includes(part)))) : html;
-  const { own, quoted } = withoutQuotes(shown.text);
+  const shown = html.plain === '' ? added(html, reading(textBody.filter((part) => !htmlBody.includes(part)))) : html;
+  const { own, quoted } = form === 'html' ? { own: shown.text, quoted: '' } : withoutQuotes(shown.text);
   return {
     own,
     quoted,
@@ -88,35 +92,48 @@ export async function calendarTexts(store: MailStore, row: EmailRow): Promise<st
 
 interface Reading {
   text: string;
+  /** The same without signs of any form. */
+  plain: string;
   removed: Removed;
 }
 
 function joined(
   list: readonly BodyPart[],
   values: Readonly<Record<string, EmailBodyValue>>,
-  style: Style,
+  form: Form,
   links: LinkBook,
 ): Reading {
-  const readings = list.flatMap(({ part, type }) => {
+  const readings = list.flatMap(({ part, type }): Reading[] => {
     const value = values[part.path]?.value;
     if (value === undefined) return [];
-    if (type !== 'text/html') return [plainText(value, links)];
+    if (type !== 'text/html') return [plainText(value, form, links)];
     // Handles are those of the plain form, whichever is shown.
     const plain = htmlReading(value, 'text', links);
-    return [style === 'text' ? plain : htmlReading(value, style, links)];
+    if (form === 'text') return [{ ...plain, plain: plain.text }];
+    const shown = form === 'html' ? cleanHtml(value, links) : htmlReading(value, form, links);
+    return [{ ...shown, plain: plain.text }];
   });
-  const text = readings.map((one) => one.text).filter((one) => one !== '');
-  return { text: text.join('\n\n'), removed: sum(readings.map(({ removed }) => removed)) };
+  const all = (texts: readonly string[]): string => texts.filter((one) => one !== '').join('\n\n');
+  return {
+    text: all(readings.map(({ text }) => text)),
+    plain: all(readings.map(({ plain }) => plain)),
+    removed: sum(readings.map(({ removed }) => removed)),
+  };
 }
 
-function plainText(value: string, links: LinkBook): Reading {
+function plainText(value: string, form: Form, links: LinkBook): Reading {
   const { text, zeroWidth, tagChars } = visibleText(value);
   const { text: safe, images } = plainReading(text, links);
-  return { text: safe.trim(), removed: { ...NOTHING_REMOVED, zeroWidth, tagChars, images } };
+  const plain = safe.trim();
+  return {
+    text: form === 'html' && plain !== '' ? asHtml(plain) : plain,
+    plain,
+    removed: { ...NOTHING_REMOVED, zeroWidth, tagChars, images },
+  };
 }
 
 const added = (one: Reading, other: Reading): Reading => ({
-  text: other.text,
+  ...other,
   removed: sum([one.removed, other.removed]),
 });
 
@@ -127,8 +144,8 @@ function sum(all: readonly Removed[]): Removed {
   return total;
 }
 
-function isDivergent({ text, removed }: Reading): boolean {
+function isDivergent({ plain, removed }: Reading): boolean {
   if (removed.tagChars >= MUCH_TAGGED) return true;
-  const share = removed.hiddenChars / Math.max(1, removed.hiddenChars + countLetters(text));
+  const share = removed.hiddenChars / Math.max(1, removed.hiddenChars + countLetters(plain));
   return removed.hiddenChars >= MUCH_HIDDEN && share >= MUCH_SHARE;
 }

@@ -29,6 +29,7 @@ export const MsgSummary = z.object({
   labels: z.array(z.string()),
   hasAttachments: z.boolean(),
   sizeBytes: z.number(),
+  claim: z.object({ by: z.string(), until: z.string() }).optional().describe('an agent works on the conversation'),
   trust: ShownTrust.nullable().describe('null: written here, or put here by a mail program'),
   untrusted: z.object({
     subject: z.string(),

@@ -5,7 +5,8 @@ import { namedAddresses } from '../../mail/message/named-address.ts';
 import { type Part, unpackParts } from '../../mail/message/parts.ts';
 import { readEnvelope, type StoredEnvelope } from '../../mail/message/stored-envelope.ts';
 import { type EmailRow, emailRows } from '../../mail/store/email-rows.ts';
-import { FLAGGED, SEEN } from '../../mail/store/flags.ts';
+import { claimsOf } from '../../mail/store/claim.ts';
+import { ANSWERED, DRAFT, FLAGGED, SEEN } from '../../mail/store/flags.ts';
 import { type Judged, judgedOf } from '../../mail/store/judged.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId } from '../ids.ts';
@@ -36,6 +37,8 @@ export interface Known {
   envelope: StoredEnvelope;
   judged: Judged | undefined;
   labels: string[];
+  /** The agent that works on its conversation. */
+  claim: { holder: string; until: number } | undefined;
 }
 
 /** Messages of a mailbox by their rows, in the order asked; those that are not shown are left out. At most 500. */
@@ -48,18 +51,23 @@ export async function knownMessages(
   const found = await store.read(emailRows, { account, ids, listing: true, structure });
   if (found === undefined) return undefined;
   const judged = await store.read(judgedOf, { emails: ids });
+  const claims = await store.read(claimsOf, { account, threads: found.rows.map((row) => row.threadId) });
+  const claimed = new Map(claims.map((one) => [one.thread, one]));
   const rows = new Map(found.rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
     const row = rows.get(id);
     if (row === undefined) return [];
     const envelope = readEnvelope(row.listing?.envelope ?? '()');
-    return [{ row, envelope, judged: judged.get(id), labels: labelsOf(row, found.slots) }];
+    const claim = claimed.get(row.threadId);
+    return [{ row, envelope, judged: judged.get(id), labels: labelsOf(row, found.slots), claim }];
   });
 }
 
+/** Keywords; of the system's own, which have a property each, those that have none here. */
 function labelsOf(row: EmailRow, slots: ReadonlyMap<number, string>): string[] {
+  const system = [(row.flags & ANSWERED) !== 0 && '$answered', (row.flags & DRAFT) !== 0 && '$draft'];
   const slotted = [...slots].filter(([slot]) => (row.flags & ~SYSTEM_BITS & (1 << slot)) !== 0).map(([, name]) => name);
-  return [...new Set([...slotted, ...row.keywords])];
+  return [...new Set([...system.filter((one) => one !== false), ...slotted, ...row.keywords])];
 }
 
 /** Lines of a list. */
@@ -82,7 +90,7 @@ export async function summaries(store: MailStore, box: Box, ids: readonly number
 
 /** A line of a list; `snippet`: the first words of what a person sees, made harmless. */
 export function summaryOf(box: Box, known: Known, parts: readonly Part[], snippet: string): MsgSummary {
-  const { row, envelope, judged, labels } = known;
+  const { row, envelope, judged, labels, claim } = known;
   return {
     id: jmapId('email', row.id),
     threadId: jmapId('thread', row.threadId),
@@ -97,6 +105,7 @@ export function summaryOf(box: Box, known: Known, parts: readonly Part[], snippe
     labels,
     hasAttachments: row.hasAttachment,
     sizeBytes: row.size,
+    ...(claim !== undefined && { claim: { by: claim.holder, until: new Date(claim.until).toISOString() } }),
     trust: judged === undefined ? null : { ...judged.trust, flags: [...judged.trust.flags] },
     untrusted: {
       subject: subjectOf(envelope),

@@ -128,6 +128,7 @@ async function prepare(
     requireTls,
     ...(await destinationsOf(world, from, recipients, composed)),
     hold: world.hold,
+    by: sender.agent ?? null,
     copyFor: mail.saveToSent ? (account ?? (await mailboxAt(world, organization, from))) : null,
     data: null,
     file: null,

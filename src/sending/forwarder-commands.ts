@@ -1,3 +1,4 @@
+import { noteRuleChange, type RulesToUndo, type RulesUndone, undoRules } from '../../mail/store/agent-rule-change.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { askDestination, asksWord, type Confirmation, takeLetter } from './confirmation-commands.ts';
 
@@ -16,6 +17,8 @@ export interface NewForwarder {
   keepLocal: boolean;
   /** What asks the destination, where it is to be asked. */
   confirmation: Confirmation | null;
+  /** The agent that sets it; null or left out: a person. */
+  by?: string | null;
 }
 
 export type SetForwarder =
@@ -49,7 +52,10 @@ export const setForwarder = command('set-forwarder', async (tx, input: NewForwar
   if (pending && input.confirmation === null) return { kind: 'asks' };
   const waitMs = pending && input.confirmation !== null ? await takeLetter(tx, input.confirmation, stamp) : 0;
   if (waitMs > 0) return { kind: 'limited', waitMs };
+  const before = (await storedForwarder(tx, input)) ?? null;
   const row = await writeForwarder(tx, input, pending, stamp);
+  const about = { tenant: input.organization, by: input.by, what: 'forwarder' } as const;
+  await noteRuleChange(tx, about, { before, after: (await storedForwarder(tx, input)) ?? null }, stamp);
   if (pending && input.confirmation !== null) await askDestination(tx, row.id, input.confirmation, stamp);
   return { kind: 'set', id: row.id, createdAt: row.created_at };
 });
@@ -112,10 +118,7 @@ async function writeForwarder(
  * The way from the destination back to the source over forwards that work on this box or are the organization's own. Plus tags do not
  * hide it: mail to a+x@ is forwarded as mail to a@.
  */
-async function wayBack(
-  rx: Read,
-  { organization, sourceKey, destinationKey }: NewForwarder,
-): Promise<string[] | undefined> {
+async function wayBack(rx: Read, { organization, sourceKey, destinationKey }: Which): Promise<string[] | undefined> {
   const home = withoutTag(sourceKey);
   const open: string[][] = [[sourceKey, destinationKey]];
   const seen = new Set<string>();
@@ -143,15 +146,104 @@ function withoutTag(key: string): string {
 
 export const removeForwarder = command(
   'remove-forwarder',
-  async (tx, input: { organization: number; id: number }): Promise<{ kind: 'removed' | 'missing' }> => {
-    const { changes } = await tx.run(
-      'DELETE FROM forwarder WHERE id = ? AND organization_id = ?',
-      input.id,
-      input.organization,
+  async (
+    tx,
+    { organization, id, by }: { organization: number; id: number; by: string | null },
+    stamp,
+  ): Promise<{ kind: 'removed' | 'missing' }> => {
+    const before = await tx.get<ForwarderRow>(
+      `DELETE FROM forwarder WHERE id = ? AND organization_id = ? RETURNING ${COLUMNS}`,
+      id,
+      organization,
     );
-    return { kind: changes === 1 ? 'removed' : 'missing' };
+    if (before === undefined) return { kind: 'missing' };
+    await noteRuleChange(tx, { tenant: organization, by, what: 'forwarder' }, { before, after: null }, stamp);
+    return { kind: 'removed' };
   },
 );
+
+/** What is written down of a forward: all but who may confirm it. */
+interface ForwarderRow extends Record<string, number | string> {
+  id: number;
+  organization_id: number;
+  domain_id: number;
+  source: string;
+  source_key: string;
+  destination: string;
+  destination_key: string;
+  keep_local: number;
+  pending: number;
+  created_at: number;
+}
+
+const COLUMNS =
+  'id, organization_id, domain_id, source, source_key, destination, destination_key, keep_local, pending, created_at';
+
+type Which = Pick<NewForwarder, 'organization' | 'sourceKey' | 'destinationKey'>;
+
+function storedForwarder(
+  rx: Read,
+  { organization, sourceKey, destinationKey }: Which,
+): Promise<ForwarderRow | undefined> {
+  return rx.get<ForwarderRow>(
+    `SELECT ${COLUMNS} FROM forwarder WHERE organization_id = ? AND source_key = ? AND destination_key = ?`,
+    organization,
+    sourceKey,
+    destinationKey,
+  );
+}
+
+/** Undoes what an agent did to forwards of an organization, where nobody has changed them since. */
+export const undoForwarders = command('undo-forwarders', (tx, input: RulesToUndo): Promise<RulesUndone> =>
+  undoRules<ForwarderRow>(tx, input, 'forwarder', ({ before, after }) => putBack(tx, before, after)),
+);
+
+/** A destination that had confirmed a forward need not do it again; one that had not is asked when it is set again. */
+async function putBack(tx: Write, before: ForwarderRow | null, after: ForwarderRow | null): Promise<boolean> {
+  const about = before ?? after;
+  if (about === null) return true;
+  const which = {
+    organization: about.organization_id,
+    sourceKey: about.source_key,
+    destinationKey: about.destination_key,
+  };
+  const now = await storedForwarder(tx, which);
+  if (now?.keep_local !== after?.keep_local) return false;
+  if (before === null) {
+    await tx.run('DELETE FROM forwarder WHERE id = ?', now?.id ?? 0);
+    return true;
+  }
+  if (now !== undefined) {
+    await tx.run('UPDATE forwarder SET keep_local = ? WHERE id = ?', before.keep_local, now.id);
+    return true;
+  }
+  return restore(tx, which, before);
+}
+
+/** Not where mail would come back by now, there are as many as there may be, or the domain is gone. */
+async function restore(tx: Write, which: Which, row: ForwarderRow): Promise<boolean> {
+  const domain = await tx.get(
+    'SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?',
+    row.domain_id,
+    row.organization_id,
+  );
+  if (domain === undefined || row.pending === 1) return false;
+  if ((await isFull(tx, row.organization_id)) || (await wayBack(tx, which)) !== undefined) return false;
+  await tx.run(
+    `INSERT INTO forwarder (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.id,
+    row.organization_id,
+    row.domain_id,
+    row.source,
+    row.source_key,
+    row.destination,
+    row.destination_key,
+    row.keep_local,
+    row.pending,
+    row.created_at,
+  );
+  return true;
+}
 
 export interface Forwarder {
   id: number;

@@ -1,8 +1,9 @@
 import { releaseWaiting } from '../../mail/delivery/schedule.ts';
+import { approvalRow, approve, undecidable } from '../../mail/store/approval.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { type Steer, type Steered, steerQueue } from '../../mail/store/queue-steering.ts';
 
-/** Lets go what a person had to look at; nothing of an organization that is frozen. */
+/** Lets go what a person had to look at, who runs the box; nothing of an organization that is frozen. */
 export const releaseHeld = command(
   'release-held',
   async (tx, { id }: { id: number }, stamp): Promise<{ kind: 'released' | 'none' | 'frozen' }> => {
@@ -11,7 +12,12 @@ export const releaseHeld = command(
        WHERE s.id = ? AND o.frozen_at IS NOT NULL`,
       id,
     );
-    return frozen === undefined ? releaseWaiting.run(tx, { id }, stamp) : { kind: 'frozen' };
+    if (frozen !== undefined) return { kind: 'frozen' };
+    const asked = await approvalRow(tx, id);
+    if (asked?.state !== 'pending') return releaseWaiting.run(tx, { id }, stamp);
+    if ((await undecidable(tx, asked, stamp.now)) !== undefined) return { kind: 'none' };
+    await approve(tx, asked, 'operator', stamp);
+    return { kind: 'released' };
   },
 );
 

@@ -8,6 +8,8 @@ export interface Sender {
   organization: number;
   /** Public id. */
   credential: string;
+  /** The same where an agent sends; left out: a program or a person. */
+  agent?: string;
   /** Domain names in A-labels; null: every verified one of the organization. */
   allowedDomains: readonly string[] | null;
   /** Sends as this mailbox and from its addresses only; null: as a program. */

@@ -1,8 +1,8 @@
 import type { Command } from '../../mail/store/engine/types.ts';
 import { endWebhookAttempts, forgetWebhookAttempts } from '../webhooks/commands.ts';
 import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
-import { removeForwarder, setForwarder } from './forwarder-commands.ts';
 import { discardDraft, saveDraft } from './draft-commands.ts';
+import { removeForwarder, setForwarder, undoForwarders } from './forwarder-commands.ts';
 import { releaseHeld, steerUnfrozen } from './held-commands.ts';
 import { addApiKey, revokeApiKey } from './key-commands.ts';
 import { releaseResumed, resumeUnfrozen, tellPause } from './pause-commands.ts';
@@ -41,6 +41,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   steerUnfrozen,
   tellPause,
   testWebhook,
+  undoForwarders,
   updateTemplate,
   withdrawWaiting,
 ];

@@ -227,11 +227,11 @@ async function traceOf(
   return row?.trace;
 }
 
-/** Takes back what waits as a whole, be it of a program or of a mailbox. */
+/** Takes back what waits as a whole, be it of a program or of a mailbox. `by`: who does, as people know them. */
 export const withdrawWaiting = command(
   'withdraw-waiting',
-  async (tx, { trace }: { trace: string }, stamp): Promise<{ kind: 'withdrawn' | 'gone' }> => {
-    if (!(await unschedule(tx, trace, stamp))) return { kind: 'gone' };
+  async (tx, { trace, by }: { trace: string; by: string }, stamp): Promise<{ kind: 'withdrawn' | 'gone' }> => {
+    if (!(await unschedule(tx, trace, stamp, by))) return { kind: 'gone' };
     await tx.run('UPDATE sent_email SET cancelled_at = ? WHERE trace = ?', stamp.now, trace);
     return { kind: 'withdrawn' };
   },

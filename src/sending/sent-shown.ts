@@ -58,9 +58,12 @@ function standing(
   };
 }
 
-/** A message that waits as a whole: for its time, or for a person. */
+const WAITING = ['held', 'released', 'scheduled', 'cancelled'];
+
+/** A message that waits as a whole: for its time, or for a person, who may have refused it. */
 function waitingState(events: readonly JournalLine[]): RecipientState {
-  const last = events.findLast(({ event }) => event === 'held' || event === 'released' || event === 'scheduled');
+  const last = events.findLast(({ event }) => WAITING.includes(event));
+  if (last?.event === 'cancelled') return 'cancelled';
   return last?.event === 'held' ? 'held' : 'scheduled';
 }
 

@@ -85,7 +85,7 @@ export function openImap({
     listeners: imapListeners(settings),
     logins,
     guard,
-    open: (login) => new StoreBackend(store, login.account, clock),
+    open: (login) => new StoreBackend(store, login.account, clock, { credential: login.credential }),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     secureContext: () => tls.secureContext(),
     exempt,

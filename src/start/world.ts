@@ -2,7 +2,9 @@ import { allowAll } from '../../mail/delivery/policy.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { HttpLimits } from '../http/rate.ts';
 import type { World } from '../operations/world.ts';
+import { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { Runner } from '../services/runner.ts';
+import { Waits } from '../waiting/waits.ts';
 import type { Inside } from './inside.ts';
 import type { Listeners } from './ports.ts';
 
@@ -20,6 +22,8 @@ export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: Wor
     policy: allowAll,
     baseUrl,
     ports,
+    pdfs: new PdfReader(),
+    waits: new Waits(inside),
     runner: new Runner({ ...inside, baseUrl, ports }),
     revoked(account, gone) {
       if (gone === undefined) logins.revoked({ account });

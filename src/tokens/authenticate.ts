@@ -1,4 +1,5 @@
 import { anonymousCaller, type Caller, tokenCaller } from '../operations/caller.ts';
+import { hashOfSecret } from '../oauth/secret.ts';
 import type { World } from '../operations/world.ts';
 import { findToken } from './commands.ts';
 import { isToken, secretHash } from './token.ts';
@@ -28,8 +29,9 @@ export async function authenticate(
   if (secret.startsWith(`${prefix}_ek_`)) {
     return { kind: 'refused', why: 'an email API key only sends mail (POST /api/email/send); use a token here' };
   }
-  if (!isToken(secret, prefix)) return { kind: 'refused', why: 'this is no token of this box' };
-  const token = await world.store.read(findToken, { hash: secretHash(secret) });
+  const access = hashOfSecret('access', secret, prefix);
+  if (access === undefined && !isToken(secret, prefix)) return { kind: 'refused', why: 'this is no token of this box' };
+  const token = await world.store.read(findToken, access === undefined ? { hash: secretHash(secret) } : { access });
   const now = world.clock();
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) {
     return { kind: 'refused', why: 'the token is unknown, expired or revoked' };

@@ -13,10 +13,15 @@ export interface LinkMaker {
   now: number;
 }
 
-/** A URL that opens one attachment for a day, for whoever has it. */
-export function attachmentUrl({ baseUrl, key, now }: LinkMaker, email: number, path: string): string {
+/** A URL that opens one attachment for a day, or as long as is said, for whoever has it. */
+export function attachmentUrl(
+  { baseUrl, key, now }: LinkMaker,
+  email: number,
+  path: string,
+  goodForMs = GOOD_FOR_MS,
+): string {
   const id = `att_${email}_${path}`;
-  const expires = String(now + GOOD_FOR_MS);
+  const expires = String(now + goodForMs);
   return `${baseUrl}/api/email/attachments/${id}?expires=${expires}&signature=${signature(key, id, expires)}`;
 }
 

@@ -154,7 +154,9 @@ test('a scheduled message whose sender is paused meanwhile is held at its time',
   const index = indexMessage(Buffer.from('From: me@box.test\r\n\r\n'));
   const to = { recipient: 'friend@elsewhere.test', domain: 'elsewhere.test', notify: '', orcpt: '' };
   const where = { here: [], local: [], elsewhere: [to], onward: [], unreachable: [], suppressed: [] };
-  expect(await box.store.write(sendScheduled, { id, index, hold: null, ...where })).toEqual({ queued: false });
+  expect(await box.store.write(sendScheduled, { id, index, hold: null, sha256: '', ...where })).toEqual({
+    queued: false,
+  });
   expect((await waiting()).find((item) => item.id === id)?.heldBecause).toContain(PAUSED);
 });
 

@@ -132,6 +132,7 @@ async function useEverything(organizationId: string): Promise<Things> {
     apiKeyId: idOf(key, 'key'),
     aliasId: idOf(alias, 'alias'),
     ruleId: idOf(rule, 'rule'),
+    policyId: 'pol_1',
     forwarderId: idOf(await call('set_email_forwarder', forward), 'forwarder'),
     routeId: (route['route'] as { routeId: string }).routeId,
     webhookId: idOf(hook, 'webhook'),

@@ -77,6 +77,18 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
+  update_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)], addLabels: [fresh()] }),
+  trash_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
+  restore_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
+  list_contacts: inMailbox,
+  get_contact: (of) => ({ ...inMailbox(of), contact: `to@${of.domain.replace('.test', '.example')}` }),
+  list_labels: inMailbox,
+  create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
+  delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
+  undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
+  claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
+  wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
+  wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
   add_sender_rule: ({ mailboxId }) => ({ mailboxId, kind: 'block', pattern: `${fresh()}.example`, note: fresh() }),
   list_sender_rules: mailbox,
   remove_sender_rule: ({ ruleId }) => ({ ruleId }),
@@ -124,6 +136,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   }),
   cancel_scheduled_email: ({ sentId }) => ({ sentId }),
   list_outbox: none,
+  get_outbox_item: ({ outboxId }) => ({ outboxId }),
   list_paused_senders: none,
   resume_sender: () => ({ sender: 'mbx_999999' }),
   withdraw_outbox_item: ({ outboxId }) => ({ outboxId }),
@@ -132,6 +145,9 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   list_email_templates: none,
   get_email_template: ({ templateId }) => ({ templateId }),
   delete_email_template: ({ templateId }) => ({ templateId }),
+  get_agent_policy: mailbox,
+  propose_agent_policy: ({ mailboxId }) => ({ mailboxId, name: fresh(), preset: 'support-desk', allow: ['a.example'] }),
+  list_proposals: none,
   list_queue: () => ({ state: 'waiting' }),
   get_queue_item: waiting,
   retry_queue_item: waiting,
@@ -212,6 +228,8 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   forwarderId: (of) => of.forwarderId,
   aliasId: (of) => of.aliasId,
   ruleId: (of) => of.ruleId,
+  policyId: (of) => of.policyId,
+  agentPolicyId: (of) => of.policyId,
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
@@ -220,6 +238,8 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
   messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
+  contact: (of) => `to@${of.domain.replace('.test', '.example')}`,
+  messageIds: (of) => [messageOf(of)],
   webhookId: (of) => of.webhookId,
   // Nothing was delivered to the webhooks of the fixture.
   deliveryId: (of) => `whd_${of.webhookId.slice(4)}`,
@@ -253,7 +273,7 @@ export interface Reference {
 /** Other names for the same thing: only one of them is given. */
 const SAME: readonly (readonly string[])[] = [
   ['domainId', 'domain'],
-  ['mailboxId', 'address', 'webhookId'],
+  ['mailboxId', 'address', 'webhookId', 'tokenId'],
   ['deliveryId', 'messageId'],
 ];
 
@@ -295,8 +315,9 @@ export const TEXTS: ReadonlySet<string> = new Set(
     metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
     maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
     offset includeQuoted order sinceMessageId handle
-    attachmentId mode failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256
-    draftId`.split(/\s+/),
+    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256 draftId`.split(
+    /\s+/,
+  ),
 );
 
 export function isReference(field: string): boolean {

@@ -1,9 +1,10 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { submit } from '../../mail/delivery/submit.ts';
+import { meet } from '../../mail/store/budget.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
 import { DRAFT, SEEN } from '../../mail/store/flags.ts';
 import { rowId } from '../../src/ids.ts';
-import { anonymousCaller, type Caller } from '../../src/operations/caller.ts';
+import { anonymousCaller, type Caller, operatorCaller } from '../../src/operations/caller.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform, type Performed } from '../../src/operations/perform.ts';
@@ -30,6 +31,8 @@ export interface Things {
   forwarderId: string;
   aliasId: string;
   ruleId: string;
+  /** Of the organization. */
+  policyId: string;
   /** Of the organization. */
   webhookId: string;
   sourceAddress: string;
@@ -113,7 +116,7 @@ export async function twoTenants(
   more: readonly Command<never, unknown>[] = [],
 ): Promise<Tenants> {
   const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
-  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, ...more]);
+  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, addContact, ...more]);
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
 }
 
@@ -152,6 +155,7 @@ async function makeTenant(world: World, word: string): Promise<Tenant> {
     organizationId,
     slug,
     userId: `usr_${user}`,
+    policyId: await policyOf(world, organizationId, word),
     activeKeyId: active.keyId,
     pendingKeyId: pending.keyId,
     pendingSignature: pending.signature,
@@ -175,7 +179,10 @@ export function spki(key: KeyObject): string {
   return key.export({ format: 'der', type: 'spki' }).toString('base64');
 }
 
-type Whole = Pick<Things, 'organizationId' | 'slug' | 'userId' | 'activeKeyId' | 'pendingKeyId' | 'pendingSignature'>;
+type Whole = Pick<
+  Things,
+  'organizationId' | 'slug' | 'userId' | 'policyId' | 'activeKeyId' | 'pendingKeyId' | 'pendingSignature'
+>;
 
 async function makeThings(
   world: World,
@@ -200,6 +207,8 @@ async function makeThings(
   const account = rowId('mailbox', mailboxId) ?? 0;
   const mail = `From: x@${word}.example\nMessage-ID: <1@${word}.example>\nSubject: ${word}\n${withFile(word)}`;
   await putMail(world.store, { account, receivedAt: world.clock() }, mail);
+  await world.store.write(addContact, { account, key: `to@${word}.example` });
+  await call('create_label', { mailbox: mailboxId, name: `${word}-label` });
   for (const n of [1, 2, 3]) {
     const draft = `From: <${address}>\nTo: to@${word}.example\nMessage-ID: <draft-${n}@${domain}>\nSubject: ${word} ${n}\n\n${word}\n`;
     await putMail(world.store, { account, folder: 'Drafts', bits: SEEN | DRAFT, receivedAt: world.clock() }, draft);
@@ -228,6 +237,13 @@ async function makeThings(
     appPasswordId: await get('create_app_password', appPassword, 'appPassword'),
     tokenId: await get('create_agent_token', tokenArgs, 'token'),
   };
+}
+
+/** People make policies. */
+async function policyOf(world: World, organizationId: string, word: string): Promise<string> {
+  const person = operatorCaller(rowId('organization', organizationId));
+  const made = await done(world, 'save_agent_policy', { name: `${word} policy`, preset: 'support-desk' }, person);
+  return String(made['policyId']);
 }
 
 /** A message with a link and a file, from where its Content-Type begins. */
@@ -275,6 +291,14 @@ async function queueRows(
   };
   return { queueId: await queued(null), heldId: await queued('for a look') };
 }
+
+/** Somebody to whom the mailbox wrote. */
+const addContact = command(
+  'test-add-contact',
+  async (tx, { account, key }: { account: number; key: string }, stamp): Promise<void> => {
+    await meet(tx, account, [key], stamp.now);
+  },
+);
 
 /** Somebody who is in an organization and is not its only owner; the page on which people join is not an operation. */
 const addPerson = command(

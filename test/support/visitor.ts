@@ -97,8 +97,8 @@ export interface PortalBox {
 
 export type Owned = Awaited<ReturnType<typeof ownedOrganization>>;
 
-export async function portalBox(): Promise<PortalBox> {
-  const box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
+export async function portalBox(settings: Readonly<Record<string, string>> = {}): Promise<PortalBox> {
+  const box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8', ...settings } });
   const base = `http://127.0.0.1:${box.port('http')}`;
   const acme = await ownedOrganization(base, 'Acme', 'ada@example.test');
   const other = await ownedOrganization(base, 'Other', 'eve@example.test');

@@ -14,9 +14,11 @@ import { HttpLimits } from '../../src/http/rate.ts';
 import { openMetrics } from '../../src/metrics.ts';
 import type { World } from '../../src/operations/world.ts';
 import { seedOperator } from '../../src/organizations/commands.ts';
+import { PdfReader } from '../../src/reading/pdf/read-pdf.ts';
 import { Runner } from '../../src/services/runner.ts';
 import { storeParts } from '../../src/store-parts.ts';
 import { LastUsed } from '../../src/tokens/last-used.ts';
+import { Waits } from '../../src/waiting/waits.ts';
 import { testCertificate } from './certificate.ts';
 import { testGuard } from './guard.ts';
 import { testStore, type TestStore } from './store.ts';
@@ -49,6 +51,8 @@ export async function testWorld(
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
   const { cert } = await testCertificate('mail.test');
+  const metrics = openMetrics();
+  const waits = new Waits({ store: store.store, secrets, log: quiet, metrics, clock });
   const throttle = new Throttle();
   const guard = testGuard({}, { clock, keep: (offender) => store.store.write(addBan, offender) });
   const world: World = {
@@ -56,7 +60,7 @@ export async function testWorld(
     secrets,
     settings,
     log: quiet,
-    metrics: openMetrics(),
+    metrics,
     clock,
     resolver: createResolver({ servers: ['127.0.0.1:9'] }),
     lookNow: createResolver({ servers: ['127.0.0.1:9'], remember: false, timeoutMs: 200, tries: 1 }),
@@ -81,6 +85,8 @@ export async function testWorld(
     policy: allowAll,
     baseUrl,
     ports,
+    pdfs: new PdfReader(),
+    waits,
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),
     startedAt: clock() - 60_000,
@@ -96,6 +102,7 @@ export async function testWorld(
     store,
     events,
     async [Symbol.asyncDispose]() {
+      waits[Symbol.dispose]();
       await runner[Symbol.asyncDispose]();
       await lastUsed[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();

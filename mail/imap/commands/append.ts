@@ -76,6 +76,8 @@ function answerTo(outcome: AppendOutcome): Answer {
       return no('OVERQUOTA', 'There is no room left');
     case 'too-many-keywords':
       return no('LIMIT', 'There are too many different keywords');
+    case 'forbidden':
+      return no('NOPERM', outcome.why);
     case 'too-big':
       return no('TOOBIG', 'The message is too large');
   }

@@ -57,6 +57,8 @@ async function transfer(session: Session, uids: Uint32Array, to: string, moving:
       return { kind: 'refused', answer: no('TRYCREATE', 'No such mailbox') };
     case 'over-quota':
       return { kind: 'refused', answer: no('OVERQUOTA', 'There is no room left') };
+    case 'forbidden':
+      return { kind: 'refused', answer: no('NOPERM', outcome.why) };
     case 'done': {
       if (outcome.from.length === 0) return { kind: 'done', code: undefined };
       return { kind: 'done', code: `COPYUID ${outcome.uidValidity} ${uidSet(outcome.from)} ${uidSet(outcome.to)}` };

@@ -20,21 +20,29 @@ export const expunge: ImapCommand<SequenceSet> = {
 
   async run(session, set) {
     if (session.view.readOnly) return no('READ-ONLY', 'The mailbox is open for reading only');
-    await expungeDeleted(session, session.view.uidsOf(set, true));
-    return ok('Expunged');
+    const kept = await expungeDeleted(session, session.view.uidsOf(set, true));
+    return kept === undefined ? ok('Expunged') : no('NOPERM', kept);
   },
 };
 
-/** Expunges those of `uids` that carry \Deleted, a slice at a time; the view tells which they were. */
-export async function expungeDeleted(session: Session, uids: Uint32Array): Promise<void> {
+/**
+ * Expunges those of `uids` that carry \Deleted, a slice at a time; the view tells which they were. Answers why some stay.
+ */
+export async function expungeDeleted(session: Session, uids: Uint32Array): Promise<string | undefined> {
   const { shared } = session.view;
   let deleted: number[] = [];
+  let kept: string | undefined;
+  const take = async (): Promise<void> => {
+    const done = await session.store.expunge(shared.mailbox, deleted);
+    kept ??= done.kept;
+    deleted = [];
+  };
   for (const [at, uid] of uids.entries()) {
     if (at % SLICE === 0) await breathe();
     if ((shared.bits(uid) & DELETED) !== 0) deleted.push(uid);
     if (deleted.length < SLICE) continue;
-    await session.store.expunge(shared.mailbox, deleted);
-    deleted = [];
+    await take();
   }
-  if (deleted.length > 0) await session.store.expunge(shared.mailbox, deleted);
+  if (deleted.length > 0) await take();
+  return kept;
 }

@@ -21,6 +21,8 @@ export const rename: ImapCommand<{ from: string; to: string }> = {
         return no('LIMIT', 'There are too many mailboxes, or the name is too long');
       case 'inside-itself':
         return no('CANNOT', 'A mailbox cannot be moved into itself');
+      case 'is-for-approval':
+        return no('CANNOT', 'It keeps its name: what is moved into "Approved" is sent');
     }
   },
 };

@@ -7,6 +7,7 @@ import {
 } from '../../store/email-change-commands.ts';
 import type { Log } from '../../log.ts';
 import type { Command } from '../../store/engine/types.ts';
+import type { Hand } from '../../store/hand.ts';
 import { wrong } from '../arguments.ts';
 import { jmapRow } from '../ids.ts';
 import type { JmapDesk } from '../method.ts';
@@ -48,8 +49,9 @@ export class EmailChanges {
       ids,
       (id) => jmapRow('email', this.#asked.account, id),
       async (emails: readonly number[], few) => {
-        const { destroyed } = await this.#write(few, destroyEmails, { emails });
-        return emails.map((email) => (destroyed.includes(email) ? done(null) : NOT_FOUND));
+        const { destroyed, kept } = await this.#write(few, destroyEmails, { emails });
+        const why = new Map(kept.map((one) => [one.email, one.why]));
+        return emails.map((email) => (destroyed.includes(email) ? done(null) : notGone(why.get(email))));
       },
     );
   }
@@ -76,10 +78,14 @@ export class EmailChanges {
   /** One short command goes with everybody's; long work waits in the second lane. */
   async #write<I, O extends { kind: 'done'; before: number; after: number }>(
     few: boolean,
-    what: Command<I & { account: number; ifState: number | null }, O | { kind: 'state-mismatch' }>,
+    what: Command<
+      I & { account: number; by: string | null; ifState: number | null; hand?: Hand | undefined },
+      O | { kind: 'state-mismatch' }
+    >,
     input: I,
   ): Promise<O> {
-    const whole = { ...input, account: this.#asked.account, ifState: this.#track.expected };
+    const { account, call, hand } = this.#asked;
+    const whole = { ...input, account, hand, by: call.session.agent ?? null, ifState: this.#track.expected };
     const told = await (few ? this.#desk.store.write(what, whole) : this.#desk.store.writeSlice(what, whole));
     if (told.kind === 'state-mismatch') throw this.#track.mismatch();
     this.#track.took(told);
@@ -88,6 +94,10 @@ export class EmailChanges {
 }
 
 const NOT_FOUND = refused('notFound', 'There is no such email.');
+
+function notGone(why: string | undefined): Outcome<never> {
+  return why === undefined ? NOT_FOUND : refused('forbidden', `${why}.`);
+}
 
 function readOrRefuse<R>(log: Log, read: () => R | undefined): { read: R } | Outcome<never> {
   try {
@@ -120,5 +130,7 @@ function changed(log: Log, outcome: ChangeOutcome): Outcome<null> {
       return refusal(tooManyMailboxes(), log);
     case 'too-many-keywords':
       return refusal(tooManyKeywords(), log);
+    case 'forbidden':
+      return refused('forbidden', `${outcome.why}.`);
   }
 }

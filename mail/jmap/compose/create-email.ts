@@ -29,6 +29,7 @@ export async function createEmail(
   const now = desk.clock();
   return saveEmail(desk, writeEmail({ header, body, blobs, now, hostname: desk.hostname }), {
     account: asked.account,
+    by: asked.call.session.agent,
     mailboxes,
     flags,
     track,

@@ -34,6 +34,7 @@ export async function importEmail(
   const head = new Head();
   return saveEmail(desk, head.of(blob.stream(0, blob.size)), {
     account: asked.account,
+    by: asked.call.session.agent,
     mailboxes,
     flags,
     track,

@@ -2,13 +2,16 @@ import { MOST_MAILBOXES_PER_EMAIL } from '../../store/email-commands.ts';
 import { id, idOrCreation, plainObject, wrong } from '../arguments.ts';
 import { realId } from '../created.ts';
 import { jmapId, jmapRow } from '../ids.ts';
+import type { Hand } from '../../store/hand.ts';
 import type { Call } from '../method.ts';
 import { SetRefusal } from '../set-refusal.ts';
 
 /** Who asks, and in whose account. */
 export interface Asked {
-  call: Pick<Call, 'createdIds'>;
+  call: Pick<Call, 'createdIds' | 'session'>;
   account: number;
+  /** Whose password asks; left out: a token. */
+  hand?: Hand | undefined;
 }
 
 /** The row of a mailbox id, which may be the creation id of this request; undefined: none of this account's kind. */

@@ -15,6 +15,8 @@ export type MadeEmail = Record<string, unknown> & { id: string; blobId: string; 
 /** Where a message goes, and how. `receivedAt` is asked for when the last octet is there. */
 export interface Saving extends Omit<Placing, 'receivedAt'> {
   account: number;
+  /** The agent that writes it; undefined: a person. */
+  by: string | undefined;
   track: StateTrack;
   receivedAt: () => number;
 }
@@ -28,13 +30,13 @@ export async function saveEmail(
   octets: AsyncIterable<Buffer>,
   saving: Saving,
 ): Promise<Outcome<MadeEmail>> {
-  const { account, mailboxes, flags, track, receivedAt } = saving;
+  const { account, by = null, mailboxes, flags, track, receivedAt } = saving;
   const busy = desk.store.unavailable();
   if (busy !== undefined) throw busy;
   const writer = new MessageWriter(desk.store.files);
   await pour(octets, writer, desk.maxMessageBytes);
   const place = (message: WrittenMessage): Promise<PlaceResult> => {
-    const where = { account, mailboxes, flags, receivedAt: receivedAt(), ifState: track.expected };
+    const where = { account, by, mailboxes, flags, receivedAt: receivedAt(), ifState: track.expected };
     return desk.store.write(placeEmail, { ...where, ...message });
   };
   const placed = await writer.finish(place, (outcome) => outcome.kind === 'placed');
@@ -73,6 +75,8 @@ export function made(placed: CopyEmailResult, account: number, track: StateTrack
       throw overQuota();
     case 'too-many-keywords':
       throw tooManyKeywords();
+    case 'forbidden':
+      throw new SetRefusal('forbidden', `${placed.why}.`);
     case 'not-found':
       throw new SetRefusal('notFound', 'There is no such email in the account that is copied from.');
     case 'state-mismatch':

@@ -55,6 +55,8 @@ export function mailboxSetter(call: Call, access: Access, track: StateTrack, rem
           return missing(id);
         case 'is-inbox':
           return inbox('renamed, moved or given another role');
+        case 'is-for-approval':
+          return refused('forbidden', 'It keeps its name and place: what is moved into "Approved" is sent.');
         case 'exists':
         case 'no-parent':
         case 'inside-itself':
@@ -75,6 +77,8 @@ export function mailboxSetter(call: Call, access: Access, track: StateTrack, rem
           return missing(id);
         case 'is-inbox':
           return inbox('destroyed');
+        case 'is-for-approval':
+          return refused('forbidden', 'Emails lie in it that await approval, or were just approved.');
         case 'has-children':
           return refused('mailboxHasChild', 'Destroy or move the mailboxes below it first.');
         case 'has-emails':

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { SubmissionHeader } from '../../delivery/submission-header.ts';
 import type { Authors } from '../../message/authors.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
@@ -23,6 +24,8 @@ export interface MessageToSend {
   /** It has octets above ASCII; the header among them needs SMTPUTF8. */
   eightBit: boolean;
   utf8Header: boolean;
+  /** Hex. */
+  sha256: string;
 }
 
 /**
@@ -59,6 +62,7 @@ async function copy(
   writer: BlobWriter,
 ): Promise<MessageToSend> {
   const indexer = new MessageIndexer();
+  const hash = createHash('sha256');
   let eightBit = false;
   let head = '';
   const keep = async (chunk: Buffer | undefined): Promise<void> => {
@@ -67,6 +71,7 @@ async function copy(
     if (head === '') head = chunk.toString('latin1');
     eightBit ||= isEightBit(chunk);
     indexer.push(chunk);
+    hash.update(chunk);
     await writer.write(chunk);
   };
   for (let at = 0; at < size; at += CHUNK) {
@@ -75,7 +80,8 @@ async function copy(
   await keep(header.end());
   const index = indexer.end();
   const utf8Header = /[^\x00-\x7f]/.test(head.slice(0, index.headerLength));
-  return { index, authors: header.authors, authorDomains: header.authorDomains, eightBit, utf8Header };
+  const { authors, authorDomains } = header;
+  return { index, authors, authorDomains, eightBit, utf8Header, sha256: hash.digest('hex') };
 }
 
 function isEightBit(chunk: Buffer): boolean {

@@ -178,6 +178,7 @@ async function submission(
     sendAt: asked.sendAt,
     hold: desk.hold,
     index,
+    sha256: message.sha256,
   };
   const report = await successOf(desk, envelope, mail, index);
   return report === undefined ? mail : { ...mail, report };

@@ -10,7 +10,7 @@ import {
 } from '../../recovery/commands.ts';
 import { readBase64, readPublicKey, verifies } from '../../recovery/ed25519.ts';
 import { gateOf, listRecoveryKeys, pendingKey } from '../../recovery/gate-queries.ts';
-import { operation } from '../operation.ts';
+import { always, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line } from '../schemas.ts';
 
@@ -26,6 +26,7 @@ export const registerKey = operation({
   description:
     'Registers an Ed25519 public key (SPKI, base64 or base64url) as pending and returns a 32-byte challenge. Sign the raw challenge bytes and call verify_recovery_key within 10 minutes. Use a key made for this alone.',
   hints: { idempotent: true },
+  rule: always,
   input: z.strictObject({
     organizationId: Id('organization').optional(),
     label: Line(1, 64),

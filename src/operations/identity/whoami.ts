@@ -11,7 +11,7 @@ import { isoOf, isoOrNull, Organization } from '../schemas.ts';
 export const Identity = {
   organization: Organization,
   principal: z.object({
-    type: z.enum(['token', 'session', 'operator']),
+    type: z.enum(['token', 'oauth', 'session', 'operator']),
     tokenId: z.string().nullable(),
     name: z.string(),
     prefix: z.string().nullable(),
@@ -42,7 +42,7 @@ export async function identify({ store, caller, tenant }: Call): Promise<z.input
       name: organization.name,
     },
     principal: {
-      type: caller.kind === 'token' ? 'token' : caller.kind === 'user' ? 'session' : 'operator',
+      type: typeOf(caller),
       tokenId: token === undefined ? null : publicId('token', token.id),
       name: caller.actorName,
       prefix: token?.shown ?? null,
@@ -59,6 +59,12 @@ export async function identify({ store, caller, tenant }: Call): Promise<z.input
     operator: tenant === OPERATOR,
     serverVersion: version(),
   };
+}
+
+function typeOf({ kind, token }: Call['caller']): 'token' | 'oauth' | 'session' | 'operator' {
+  if (kind === 'user') return 'session';
+  if (kind !== 'token') return 'operator';
+  return token?.oauth == null ? 'token' : 'oauth';
 }
 
 export const whoami = operation({

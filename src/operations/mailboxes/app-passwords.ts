@@ -10,7 +10,7 @@ import {
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { expiryOf } from '../expiry.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
@@ -36,6 +36,7 @@ export const createAppPassword = operation({
   description:
     'Creates a further password of a mailbox for one program and shows it once. It can be limited to imap, smtp or jmap, to reading only, and in time; it works beside the mailbox password until it is revoked.',
   hints: {},
+  rule: always,
   input: z.strictObject({
     ...Which,
     name: Line(1, 80),

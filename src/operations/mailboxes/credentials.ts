@@ -6,7 +6,7 @@ import { connectionProfile } from '../../accounts/profile.ts';
 import { publicId } from '../../ids.ts';
 import { servicesOf } from '../../services/attachment-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { isoOf, Line } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
@@ -30,6 +30,7 @@ export const revealEmailCredentials = operation({
   description:
     'Returns the whole connection profile of a mailbox (IMAP, SMTP, JMAP) with its password. Each reveal is written to the audit log first, with the reason if one is given.',
   hints: {},
+  rule: always,
   input: z.strictObject({ ...Which, reason: Line(1, 200).optional() }),
   output: z.object({
     mailboxId: z.string(),
@@ -64,6 +65,7 @@ export const rotateEmailCredentials = operation({
   description:
     'Sets the given password or makes one; open sessions of the old one end at once, and attached services get the new one. A generated password is returned with reveal true only. App passwords stay.',
   hints: { destructive: true },
+  rule: always,
   input: z.strictObject({ ...Which, password: Password.optional(), reveal: z.boolean().default(false) }),
   output: z.object({
     mailboxId: z.string(),

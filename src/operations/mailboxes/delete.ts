@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addressKey, parseAddress } from '../../../mail/message/address.ts';
+import { governing } from '../../agents/governing.ts';
 import { publicId } from '../../ids.ts';
 import { deleteMailbox } from '../../mailboxes/commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
@@ -29,6 +30,15 @@ export const deleteEmail = operation({
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId' },
   async run(call, { confirm, ...which }) {
     const mailbox = await mailboxOf(call, which);
+    if (confirm === undefined && (await governing(call)).governed) {
+      refuse(
+        'confirmation_required',
+        `This deletes all mail of ${mailbox.address}: to be sure, say its address as confirm.`,
+        {
+          confirm: mailbox.address,
+        },
+      );
+    }
     if (confirm !== undefined && keyOf(confirm) !== keyOf(mailbox.address)) {
       refuse('invalid_arguments', `confirm must be the address of the mailbox, ${mailbox.address}.`, {
         issues: [{ path: 'confirm', message: 'is another address' }],

@@ -14,6 +14,7 @@ import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, Line } from '../schemas.ts';
 import { domainOf, projectOf, serviceOf } from '../scope.ts';
+import { attachable } from '../policies/target.ts';
 import { lookContext } from '../domains/context.ts';
 import { Mailbox, mailboxNow } from './shown.ts';
 
@@ -34,6 +35,7 @@ export const provisionEmail = operation({
     localPart: Line(1, 64),
     attachServiceId: Id('service').optional(),
     displayName: Line(1, 100).optional(),
+    agentPolicyId: Id('policy').optional(),
     quotaBytes: z
       .number()
       .int()
@@ -52,8 +54,9 @@ export const provisionEmail = operation({
     const project = input.projectId === undefined ? domain.project : (await projectOf(call, input.projectId)).id;
     const service = input.attachServiceId === undefined ? undefined : await serviceOf(call, input.attachServiceId);
     const address = addressAt(input.localPart, domain.name);
+    const policy = input.agentPolicyId === undefined ? null : await attachable(call, input.agentPolicyId);
     const before = await call.store.read(countMailboxes, { domain: domain.id });
-    const account = await make(call, { ...input, address, domain: domain.id, project, service: service?.id });
+    const account = await make(call, { ...input, address, domain: domain.id, project, service: service?.id, policy });
     if (service !== undefined) await rewriteEnvFiles(call, [service.id]);
     if (before === 0) await manage(lookContext(call, domain.name), domain);
     const mailbox = await mailboxNow(call, account);
@@ -97,6 +100,7 @@ async function make(
     domain: number;
     project: number;
     service: number | undefined;
+    policy: number | null;
     displayName?: string | undefined;
     quotaBytes?: number | undefined;
   },
@@ -117,6 +121,7 @@ async function make(
     project: input.project,
     displayName: input.displayName ?? null,
     quotaBytes: input.quotaBytes ?? null,
+    policy: input.policy,
     attach: input.service === undefined ? null : { service: input.service, alias: '' },
   };
   const done = await call.change(provisionMailbox, row, address);

@@ -43,7 +43,7 @@ export function shownMailbox(line: MailboxLine): z.output<typeof Mailbox> {
     attachedServiceIds: line.services.map((id) => publicId('service', id)),
     quotaBytes: line.quotaBytes,
     usedBytes: line.usedBytes,
-    agentPolicyId: null,
+    agentPolicyId: line.policy === null ? null : publicId('policy', line.policy),
     createdAt: isoOf(line.createdAt),
   };
 }

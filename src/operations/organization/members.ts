@@ -16,7 +16,7 @@ import {
   updateMember,
 } from '../../people/member-commands.ts';
 import { secretHash } from '../../tokens/token.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
@@ -73,6 +73,7 @@ export const inviteOrganizationMember = operation({
   description:
     'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
   hints: { openWorld: true },
+  rule: always,
   input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {
@@ -121,6 +122,7 @@ export const updateOrganizationMember = operation({
   description:
     'Gives a person of this organization another role, or as a member the mailboxes that are theirs; it holds from their next click on. Only owners make or change owners; the last owner stays one.',
   hints: { idempotent: true },
+  rule: always,
   input: z.strictObject({
     userId: Id('user'),
     role: z.enum(['owner', 'admin', 'member']).optional(),

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { governing } from '../../agents/governing.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
 import { expiryOf } from '../expiry.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
+import { attachable } from '../policies/target.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf, projectOf, serviceOf } from '../scope.ts';
@@ -23,6 +25,9 @@ const Token = z.object({
   lastUsedAt: z.string().nullable(),
   revoked: z.boolean(),
   revokedAt: z.string().nullable(),
+  /** `oauth`: a program that a person let in, `clientId` what it names itself. */
+  kind: z.enum(['bearer', 'oauth']),
+  clientId: z.string().nullable(),
 });
 
 export const createAgentToken = operation({
@@ -35,6 +40,7 @@ export const createAgentToken = operation({
   description:
     'Creates a token of this organization and shows it once. It can be limited to some actions, to one project or service, to some mailboxes, and in time; never to more than the calling token may do itself.',
   hints: {},
+  rule: always,
   input: z.strictObject({
     name: Line(1, 80),
     actions: z.array(z.enum(ACTIONS)).min(1).max(ACTIONS.length),
@@ -42,12 +48,14 @@ export const createAgentToken = operation({
     serviceId: Id('service').optional(),
     mailboxIds: z.array(Id('mailbox')).min(1).max(100).optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
+    agentPolicyId: Id('policy').optional(),
   }),
   output: z.object({ token: Token, secret: z.string(), secretNotice: z.string() }),
   async run(call, input) {
     const actions = ACTIONS.filter((one) => input.actions.includes(one));
     withinOwn(call, actions);
     const limits = await limitsOf(call, input);
+    const policy = await policyFor(call, input.agentPolicyId);
     const secret = makeToken(call.settings.tokenPrefix);
     const row = {
       ...limits,
@@ -58,13 +66,26 @@ export const createAgentToken = operation({
       owner: false,
       createdBy: call.caller.actor,
       expiresAt: lifetimeOf(call, input.expiresAt),
+      policy,
     };
     const detail = { actions, prefix: row.shown };
     const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
-    const token = shown({ ...row, id, createdAt: call.clock(), lastUsedAt: null, revokedAt: null });
+    const token = shown({ ...row, id, createdAt: call.clock(), lastUsedAt: null, revokedAt: null, oauth: null });
     return { token, secret, secretNotice: SECRET_NOTICE };
   },
 });
+
+/** Undefined: that of the calling token, if any, which it does not leave by making another one. */
+async function policyFor(call: Call, policyId: string | undefined): Promise<number | undefined> {
+  if (policyId === undefined) return undefined;
+  if ((await governing(call)).governed) {
+    refuse('action_not_allowed', 'A token under a policy makes tokens under the same one: leave agentPolicyId out.', {
+      requiredAction: 'person',
+      grantedActions: [...call.caller.actions],
+    });
+  }
+  return attachable(call, policyId);
+}
 
 /** A token cannot give what it does not have. */
 function withinOwn({ caller }: Call, actions: readonly Action[]): void {
@@ -167,5 +188,7 @@ function shown(token: TokenRow): z.output<typeof Token> {
     lastUsedAt: isoOrNull(token.lastUsedAt),
     revoked: token.revokedAt !== null,
     revokedAt: isoOrNull(token.revokedAt),
+    kind: token.oauth === null ? 'bearer' : 'oauth',
+    clientId: token.oauth?.client ?? null,
   };
 }

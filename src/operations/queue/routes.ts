@@ -10,7 +10,7 @@ import {
 import { publicId, rowId } from '../../ids.ts';
 import { sealPassword } from '../../routes/smarthosts.ts';
 import { judgeSmarthost } from '../../routes/target.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line } from '../schemas.ts';
 import { domainOf } from '../scope.ts';
@@ -55,6 +55,7 @@ export const setRoute = operation({
   description:
     'Sends mail of this organization by another server: all of it, that to receiverDomain, or that from senderDomain; the most specific route counts. Replaces the route that was there. A login is sent over TLS only; the password is sealed and never shown. Waiting mail follows it.',
   hints: { idempotent: true, openWorld: true },
+  rule: always,
   input: Input,
   output: z.object({ route: Shown }),
   rest: { method: 'POST', path: '/api/email/routes' },

@@ -35,31 +35,46 @@ export async function pageOfMessages(
 }
 
 async function idsBehind(
-  { store }: Call,
+  call: Call,
   account: number,
   filter: Filter,
   after: Place | undefined,
   limit: number,
 ): Promise<number[]> {
-  const ask = async (anchor: number | null, most: number): Promise<number[] | undefined> => {
-    const found = await answered(
-      runQuery({ store }, emailResults, {
-        account,
-        blobs: store.files.directory,
-        filter: after === undefined ? filter : { op: 'and', of: [filter, { test: 'before', at: after.at + 1 }] },
-        order: [{ by: 'receivedAt', ascending: false }],
-        collapseThreads: false,
-        anchor,
-        position: 0,
-        anchorOffset: anchor === null ? 0 : 1,
-        limit: most,
-        calculateTotal: false,
-      }),
-    );
-    return found.kind === 'found' ? found.ids : undefined;
-  };
-  if (after === undefined) return (await ask(null, limit)) ?? [];
-  return (await ask(after.email, limit)) ?? (await ask(null, limit + SAME_MOMENT)) ?? [];
+  if (after === undefined) return newestMessages(call, account, filter, limit);
+  const before: Filter = { op: 'and', of: [filter, { test: 'before', at: after.at + 1 }] };
+  const behind = await ask(call, account, before, limit, after.email);
+  return behind ?? newestMessages(call, account, before, limit + SAME_MOMENT);
+}
+
+/** Rows of the newest messages that a filter lets through. */
+export async function newestMessages(call: Call, account: number, filter: Filter, limit: number): Promise<number[]> {
+  return (await ask(call, account, filter, limit, null)) ?? [];
+}
+
+/** Undefined: the message behind which it shall begin is not among them. */
+async function ask(
+  { store }: Call,
+  account: number,
+  filter: Filter,
+  limit: number,
+  anchor: number | null,
+): Promise<number[] | undefined> {
+  const found = await answered(
+    runQuery({ store }, emailResults, {
+      account,
+      blobs: store.files.directory,
+      filter,
+      order: [{ by: 'receivedAt', ascending: false }],
+      collapseThreads: false,
+      anchor,
+      position: 0,
+      anchorOffset: anchor === null ? 0 : 1,
+      limit,
+      calculateTotal: false,
+    }),
+  );
+  return found.kind === 'found' ? found.ids : undefined;
 }
 
 function isBehind({ receivedAt, id }: MsgSummary, { at, email }: Place): boolean {

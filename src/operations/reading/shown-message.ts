@@ -4,7 +4,7 @@ import { headerForm } from '../../../mail/message/header-forms.ts';
 import { firstField, readFields } from '../../../mail/message/header.ts';
 import { LIMITS } from '../../../mail/message/limits.ts';
 import { bodyLists } from '../../../mail/jmap/email/body-lists.ts';
-import { bodyTree } from '../../../mail/jmap/email/body-part.ts';
+import { type BodyPart, bodyTree } from '../../../mail/jmap/email/body-part.ts';
 import type { Part } from '../../../mail/message/parts.ts';
 import type { EmailRow } from '../../../mail/store/email-rows.ts';
 import { harmlessLine } from '../../reading/summary.ts';
@@ -27,10 +27,17 @@ export const ShownLink = z.object({
 
 const MOST_ATTACHMENTS = 50;
 
-/** The parts of a message that are attached to it. */
-export function attachmentParts({ structure }: EmailRow): Part[] {
-  const { attachments } = bodyLists(bodyTree(structure ?? { bodyStructure: '', parts: '[]' }));
-  return attachments.slice(0, MOST_ATTACHMENTS).map(({ part }) => part);
+/** The parts of a message that are attached to it, and pictures and sounds that stand between its texts. */
+export function attachedParts({ structure }: EmailRow): BodyPart[] {
+  const lists = bodyLists(bodyTree(structure ?? { bodyStructure: '', parts: '[]' }));
+  const media = [...lists.textBody, ...lists.htmlBody].filter(({ part }) => part.type !== 'text');
+  return [...new Set([...lists.attachments, ...media])];
+}
+
+export function attachmentParts(row: EmailRow): Part[] {
+  return attachedParts(row)
+    .slice(0, MOST_ATTACHMENTS)
+    .map(({ part }) => part);
 }
 
 export function shownAttachment(email: number, part: Part): z.output<typeof Attachment> {

@@ -10,6 +10,7 @@ import {
   type StoredSenderRule,
 } from '../../../mail/store/sender-rule.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { agentOf } from '../caller.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
@@ -46,6 +47,7 @@ export const addSenderRuleOf = operation({
   }),
   output: z.object({ rule: Shown }),
   rest: { method: 'POST', path: '/api/email/sender-rules', status: 201 },
+  rule: (_call, { kind }) => kind === 'allow',
   async run(call, { direction, kind, pattern: text, mailboxId, note }) {
     if (direction === 'out' && kind === 'allow') {
       refuse('invalid_arguments', 'Mail that leaves goes to everybody who is not blocked: add rules of kind block.', {
@@ -54,7 +56,8 @@ export const addSenderRuleOf = operation({
     }
     const account = await scopeOf(call, mailboxId);
     const pattern = patternOf(text, direction);
-    const row = { tenant: call.tenant, account, outward: direction === 'out', kind, pattern, note: note ?? '' };
+    const by = agentOf(call.caller);
+    const row = { tenant: call.tenant, account, outward: direction === 'out', kind, pattern, note: note ?? '', by };
     const target = account === null ? publicId('organization', call.tenant) : publicId('mailbox', account);
     const done = await call.change(addSenderRule, row, target, { direction, kind, pattern });
     switch (done.kind) {
@@ -132,9 +135,13 @@ export const removeSenderRuleOf = operation({
   input: z.strictObject({ ruleId: Id('senderRule') }),
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/sender-rules/:ruleId' },
+  rule: async (call, { ruleId }) => (await ruleOf(call, ruleId)).kind === 'block',
   async run(call, { ruleId }) {
     const { id, kind, pattern } = await ruleOf(call, ruleId);
-    const done = await call.change(removeSenderRule, { id, tenant: call.tenant }, ruleId, { kind, pattern });
+    const done = await call.change(removeSenderRule, { id, tenant: call.tenant, by: agentOf(call.caller) }, ruleId, {
+      kind,
+      pattern,
+    });
     if (done.kind === 'missing') return notFound('sender rule');
     return { removed: true as const };
   },

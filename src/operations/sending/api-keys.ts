@@ -6,7 +6,7 @@ import { publicId, rowId } from '../../ids.ts';
 import { addApiKey, type ApiKey, listApiKeys, revokeApiKey } from '../../sending/key-commands.ts';
 import { makeApiKey, secretHash, shownPart } from '../../tokens/token.ts';
 import { expiryOf } from '../expiry.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
 import { projectOf, withinProject } from '../scope.ts';
@@ -34,6 +34,7 @@ export const createApiKey = operation({
   description:
     'Creates a key for the HTTP send API (POST /api/email/send) and shows its secret once. It sends from any address of the verified domains of this organization, or of allowedDomains only.',
   hints: {},
+  rule: always,
   input: z.strictObject({
     projectId: Id('project').optional(),
     name: Line(1, 80),

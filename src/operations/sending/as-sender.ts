@@ -8,6 +8,7 @@ import { domainSetup } from '../../accounts/setup.ts';
 import { publicId } from '../../ids.ts';
 import type { Commit } from '../../sending/dispatch.ts';
 import type { Sender } from '../../sending/key-auth.ts';
+import { agentOf } from '../caller.ts';
 import { sendEmail } from '../../sending/sent-commands.ts';
 import type { Call } from '../operation.ts';
 import { type Mailbox, mailboxOf, outOfScope } from '../scope.ts';
@@ -18,7 +19,8 @@ import { type Mailbox, mailboxOf, outOfScope } from '../scope.ts';
  */
 export async function asSender(call: Call, from: Address): Promise<Sender> {
   const { tenant, caller } = call;
-  const sender = { organization: tenant, credential: caller.actor, guesses: true };
+  const agent = agentOf(caller);
+  const sender = { organization: tenant, credential: caller.actor, guesses: true, ...(agent !== null && { agent }) };
   for (const key of lookupKeys(from)) {
     const found = (await call.store.read(accountByKey, { tenant, key }))?.id ?? (await writerOf(call, key));
     if (found === undefined) continue;

@@ -12,7 +12,8 @@ import {
   removeForwarder,
   setForwarder,
 } from '../../sending/forwarder-commands.ts';
-import { type Call, operation } from '../operation.ts';
+import { agentOf } from '../caller.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
 import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
@@ -42,6 +43,7 @@ export const setEmailForwarder = operation({
   description:
     'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy, or mails a pending one its link anew. Loops are refused.',
   hints: { idempotent: true, openWorld: true },
+  rule: always,
   input: z.strictObject({
     organizationId: Id('organization').optional(),
     sourceAddress: Line(3, 320),
@@ -69,6 +71,7 @@ export const setEmailForwarder = operation({
       destinationKey: addressKey(destination),
       keepLocal: keepLocalCopy,
       confirmation: await confirmationFor(call, source, destination),
+      by: agentOf(call.caller),
     };
     const done = await call.change(setForwarder, row, row.source, { destination: row.destination, keepLocalCopy });
     switch (done.kind) {
@@ -206,7 +209,7 @@ export const removeEmailForwarder = operation({
     const found = named(await call.store.read(listForwarders, { organization: call.tenant }), given);
     if (found === undefined) return notFound('forwarder');
     withinMailbox(call, { id: found.mailbox ?? 0, project: found.project ?? 0 });
-    const input = { organization: call.tenant, id: found.id };
+    const input = { organization: call.tenant, id: found.id, by: agentOf(call.caller) };
     const done = await call.change(removeForwarder, input, found.source, { destination: found.destination });
     if (done.kind === 'missing') return notFound('forwarder');
     return { removed: true as const };

@@ -12,7 +12,7 @@ import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
 import { setForwardingPolicy } from './forwarding-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
 import { getMailPolicy, updateMailPolicy } from './mail-policy.ts';
-import { listOutbox, withdrawOutboxItem } from './outbox.ts';
+import { getOutboxItem, listOutbox, withdrawOutboxItem } from './outbox.ts';
 import { listPausedSenders, resumePausedSender } from './paused-senders.ts';
 import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';
 import {
@@ -55,6 +55,7 @@ export const SENDING: readonly Operation[] = [
   sendTestEmail,
   cancelScheduledEmail,
   listOutbox,
+  getOutboxItem,
   withdrawOutboxItem,
   listPausedSenders,
   resumePausedSender,

@@ -3,7 +3,7 @@ import { publicId } from '../../ids.ts';
 import { addWebhook, changeWebhook, dropWebhook, MOST_WEBHOOKS } from '../../sending/webhook-commands.ts';
 import { listWebhooks, type Webhook } from '../../sending/webhook-queries.ts';
 import { EVENT_TYPES, eventsOf, typeOf } from '../../webhooks/event-types.ts';
-import { type Call, operation } from '../operation.ts';
+import { always, type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, Line, SECRET_NOTICE } from '../schemas.ts';
 import { allowedProjects, projectOf, webhookOf } from '../scope.ts';
@@ -34,6 +34,7 @@ export const createWebhook = operation({
   description:
     'Has a URL told of what becomes of mail that this organization sends (queued, delivered, deferred, bounced, complained, suppressed), signed; with projectId only of what that project sends. Shows the signing secret once. https only, unless the operator allows the place.',
   hints: { openWorld: true },
+  rule: always,
   input: z.strictObject({
     url: Line(1, 2_000),
     events: Events.optional(),
@@ -102,6 +103,7 @@ export const updateWebhook = operation({
   description:
     'Changes the URL or events of a webhook of the organization, or with rotateSecret its secret: the new one is shown once, and signs from the next request on. A webhook that was switched off is switched on.',
   hints: { openWorld: true },
+  rule: always,
   input: z.strictObject({
     webhookId: Id('webhook'),
     url: Line(1, 2_000).optional(),

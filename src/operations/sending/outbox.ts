@@ -1,20 +1,37 @@
 import { z } from 'zod';
-import { listWaiting, type Waiting } from '../../../mail/delivery/outbox.ts';
+import {
+  listOutbox as listItems,
+  type OutboxItem,
+  outboxItem,
+  OUTBOX_STATES,
+} from '../../../mail/delivery/outbox-items.ts';
+import { approveUrl } from '../../approvals/url.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { withdrawWaiting } from '../../sending/sent-commands.ts';
 import { type Call, operation } from '../operation.ts';
-import { notFound } from '../refusal.ts';
-import { Id, isoOf, nextCursor, Page } from '../schemas.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { Id, isoOf, isoOrNull, nextCursor, Page } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 
 const Item = z.object({
   outboxId: z.string(),
-  state: z.enum(['scheduled', 'pending']),
+  state: z.enum(OUTBOX_STATES),
   from: z.string(),
-  recipients: z.array(z.string()),
+  recipients: z.array(z.string()).describe('the whole envelope'),
   reasons: z.array(z.string()),
-  sendAt: z.string(),
+  approveUrl: z.string().nullable().describe('page for a person'),
+  sendAt: z.string().nullable(),
   createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+  decidedAt: z.string().nullable(),
+  decidedBy: z.string().nullable(),
+  untrusted: z.object({ subject: z.string().nullable() }),
+});
+
+const Whole = Item.extend({
+  askedBy: z.string().nullable().describe('token or mailbox'),
+  sha256: z.string().nullable().describe('of the octets that leave'),
+  reasonCodes: z.array(z.string()),
 });
 
 export const listOutbox = operation({
@@ -23,18 +40,42 @@ export const listOutbox = operation({
   toolset: 'mail',
   reach: 'mailbox',
   action: 'read',
+  untrusted: true,
   description:
-    'Lists email that has not left at all: scheduled for its time, or pending until a person lets it go, with the reasons. Changes nothing.',
+    'Lists email that waits for its time or for a person, and for 30 days what was decided about it; newest first. Only people decide, on the page at approveUrl. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject(Page),
+  input: z.strictObject({ state: z.enum(OUTBOX_STATES).optional(), ...Page }),
   output: z.object({ items: z.array(Item), nextCursor }),
   rest: { method: 'GET', path: '/api/email/outbox' },
-  async run(call, { cursor = '0', limit }) {
-    const after = Number(cursor.replace(/^out_/, '')) || 0;
-    const mine = await waitingFor(call, after, limit + 1);
-    const page = mine.slice(0, limit);
-    const next = mine.length > limit ? String(page.at(-1)?.id ?? 0) : null;
-    return { items: page.map(shown), nextCursor: next };
+  async run(call, { cursor, limit, state = null }) {
+    const before = cursor === undefined ? null : Number(cursor.replace(/^out_/, ''));
+    const page = { tenant: call.tenant, accounts: await allowedAccounts(call), state, before, limit: limit + 1 };
+    const items = await call.store.read(listItems, { ...page, now: call.clock() });
+    const last = items.length > limit ? items[limit - 1] : undefined;
+    return {
+      items: items.slice(0, limit).map((item) => shown(call, item)),
+      nextCursor: last === undefined ? null : String(last.id),
+    };
+  },
+});
+
+export const getOutboxItem = operation({
+  name: 'get_outbox_item',
+  title: 'See what became of mail that waits',
+  toolset: 'mail',
+  reach: 'mailbox',
+  action: 'read',
+  untrusted: true,
+  description:
+    'Shows one email of the outbox: its state, why it waits, until when a person can let it go, and who decided. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ outboxId: Id('outbox') }),
+  output: Whole,
+  rest: { method: 'GET', path: '/api/email/outbox/:outboxId' },
+  async run(call, { outboxId }) {
+    const item = await itemFor(call, outboxId);
+    const { credential = null, sha256 = null, reasons = [] } = item.approval ?? {};
+    return { ...shown(call, item), askedBy: credential, sha256, reasonCodes: reasons.map(({ code }) => code) };
   },
 });
 
@@ -44,34 +85,43 @@ export const withdrawOutboxItem = operation({
   toolset: 'mail',
   reach: 'mailbox',
   action: 'send',
-  description: 'Takes back an email that waits in the outbox; nobody gets it.',
+  description: 'Takes back an email that waits in the outbox, for its time or for a person; nobody gets it.',
   hints: { destructive: true },
   input: z.strictObject({ outboxId: Id('outbox') }),
   output: z.object({ withdrawn: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/outbox/:outboxId' },
   async run(call, { outboxId }) {
-    const id = rowId('outbox', outboxId) ?? 0;
-    const [item] = await waitingFor(call, id - 1, 1);
-    if (item?.id !== id) return notFound('outbox item');
-    const done = await call.change(withdrawWaiting, { trace: item.trace }, outboxId);
-    return done.kind === 'gone' ? notFound('outbox item') : { withdrawn: true as const };
+    const { trace } = await itemFor(call, outboxId);
+    const by = call.caller.actorName === '' ? call.caller.actor : call.caller.actorName;
+    const done = await call.change(withdrawWaiting, { trace, by }, outboxId);
+    if (done.kind === 'gone') refuse('conflict', 'It waits no more: get_outbox_item says what became of it.');
+    return { withdrawn: true as const };
   },
 });
 
-/** What of the caller's organization waits, within its limits. */
-async function waitingFor(call: Call, after: number, limit: number): Promise<Waiting[]> {
+/** An item of the caller's organization and within its limits. */
+async function itemFor(call: Call, outboxId: string): Promise<OutboxItem> {
   const accounts = await allowedAccounts(call);
-  return call.store.read(listWaiting, { tenant: call.tenant, accounts, after, limit });
+  const item = await call.store.read(outboxItem, { id: rowId('outbox', outboxId) ?? 0, now: call.clock() });
+  const mine = accounts === null || (item?.account != null && accounts.includes(item.account));
+  return item?.tenant === call.tenant && mine ? item : notFound('outbox item');
 }
 
-function shown(item: Waiting): z.output<typeof Item> {
+function shown(call: Call, item: OutboxItem): z.output<typeof Item> {
+  const { approval, heldBecause } = item;
+  const held = heldBecause === null ? [] : [heldBecause];
   return {
     outboxId: publicId('outbox', item.id),
-    state: item.heldBecause === null ? 'scheduled' : 'pending',
+    state: item.state,
     from: item.sender,
     recipients: item.recipients,
-    reasons: item.heldBecause === null ? [] : [item.heldBecause],
-    sendAt: isoOf(item.dueAt),
+    reasons: approval?.reasons.map(({ text }) => text) ?? held,
+    approveUrl: item.state === 'pending' && approval !== null ? approveUrl(call, call.tenant, item.id) : null,
+    sendAt: isoOrNull(item.dueAt),
     createdAt: isoOf(item.createdAt),
+    expiresAt: isoOrNull(approval?.expiresAt ?? null),
+    decidedAt: isoOrNull(approval?.decidedAt ?? null),
+    decidedBy: approval?.decidedBy ?? null,
+    untrusted: { subject: approval?.subject ?? null },
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { publicId } from '../../ids.ts';
 import { changeWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
 import { findWebhook } from '../../sending/webhook-queries.ts';
-import { operation } from '../operation.ts';
+import { always, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { Id, isoOf, Line, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
@@ -22,6 +22,7 @@ export const setInboundWebhook = operation({
   description:
     'Sets the URL that is told of mail arriving in a mailbox and returns a new signing secret once; a second call replaces both, and the old secret holds no more. https only, unless the operator allows the place.',
   hints: { openWorld: true },
+  rule: always,
   input: z.strictObject({ ...Mailbox, url: Line(1, 2_000) }),
   output: z.object({
     webhook: z.object({ mailboxId: z.string(), url: z.string(), createdAt: z.string(), enabled: z.boolean() }),

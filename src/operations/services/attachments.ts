@@ -4,7 +4,7 @@ import { attachEmail, detachEmail } from '../../services/attachment-commands.ts'
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { variableNames } from '../../services/environment.ts';
 import { Which } from '../mailboxes/shown.ts';
-import { operation } from '../operation.ts';
+import { always, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id } from '../schemas.ts';
 import { mailboxOf, serviceOf } from '../scope.ts';
@@ -26,6 +26,7 @@ export const attachEmailToService = operation({
   description:
     'Gives a service the EMAIL_* variables of a mailbox, its password among them, under EMAIL_<ALIAS>_* when an alias is given; rewrites its environment file. A running program sees them after a restart. Twice is as good as once.',
   hints: { idempotent: true },
+  rule: always,
   input: z.strictObject({ ...Which, serviceId: Id('service'), alias: Alias.optional() }),
   output: z.object({
     mailboxId: z.string(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { governing } from '../../agents/governing.ts';
 import { environmentOf } from '../../services/environment.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
@@ -22,7 +23,14 @@ export const getServiceEnvironment = operation({
   output: z.object({ serviceId: z.string(), revision: z.number(), env: z.record(z.string(), z.string()) }),
   async run(call, { serviceId }) {
     const service = await serviceOf(call, serviceId);
-    if (call.caller.service !== service.id && !call.caller.actions.has('manage')) {
+    const own = call.caller.service === service.id;
+    if (!own && (await governing(call)).policy.rulesWait) {
+      refuse('action_not_allowed', 'This holds passwords: a token under an agent policy is not shown them.', {
+        requiredAction: 'person',
+        grantedActions: [...call.caller.actions],
+      });
+    }
+    if (!own && !call.caller.actions.has('manage')) {
       refuse('action_not_allowed', 'This needs a token of this service, or one that may manage.', {
         requiredAction: 'manage',
         grantedActions: [...call.caller.actions],

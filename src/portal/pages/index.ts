@@ -19,6 +19,8 @@ import { settings } from './settings.ts';
 import { suppressions } from './suppressions.ts';
 import { tokens } from './tokens.ts';
 import { trace } from './trace.ts';
+import { waiting } from './waiting.ts';
+import { waitingMail } from './waiting-mail.ts';
 import { webhook } from './webhook.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -30,6 +32,8 @@ export const PAGES: readonly Page[] = [
   mailboxes,
   mailbox,
   forwarders,
+  waiting,
+  waitingMail,
   queue,
   queuedMail,
   trace,

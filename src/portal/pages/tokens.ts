@@ -76,9 +76,10 @@ function tokenTable(visit: Visit, all: readonly Token[]): Part {
   );
 }
 
-function limits({ projectId, serviceId, mailboxIds, owner }: Token): Part {
+function limits({ projectId, serviceId, mailboxIds, owner, kind, createdBy }: Token): Part {
   const all = [
     owner && 'owner token',
+    kind === 'oauth' && `a program that ${createdBy} let in`,
     projectId !== null && `only ${projectId}`,
     serviceId !== null && `only ${serviceId}`,
     mailboxIds !== null && `only ${mailboxIds.join(', ')}`,

@@ -44,10 +44,15 @@ export function spamCorpus(seed: number, count: number): CorpusMessage[] {
       octets: octetsOf(random, letter),
       peer: letter.peer,
       sender: letter.from.address,
-      authentication: writer.signs ? vouchedBy(domain) : nobodyAsked,
+      authentication: { ...(writer.signs ? vouchedBy(domain) : nobodyAsked), iprev: nameOf(letter.peer) },
       at: letter.date,
     };
   });
+}
+
+/** The DNS was asked for every host that brought mail, as it is in live mode: RFC 8601 2.7.3. */
+function nameOf({ ip, name }: Letter['peer']): Authentication['iprev'] {
+  return { result: name === '' ? 'permerror' : 'pass', name, ip };
 }
 
 function whoWrites<Kind>(random: Random, writers: readonly Writer<Kind>[], share: number): Writer<Kind> {

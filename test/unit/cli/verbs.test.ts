@@ -6,10 +6,10 @@ import { listTools, toolsPage } from '../../../src/cli/tools.ts';
 import type { Given } from '../../../src/cli/verb.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
 import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
-import { CATALOGUE } from '../../../src/operations/catalogue.ts';
+import { CATALOGUE, FOR_PEOPLE } from '../../../src/operations/catalogue.ts';
 import { lenient } from '../../../src/operations/lenient.ts';
 
-const OPERATIONS = [...CATALOGUE, ...BOX_OPERATIONS];
+const OPERATIONS = [...CATALOGUE, ...FOR_PEOPLE, ...BOX_OPERATIONS];
 const ALL_ACTIONS = ['read', 'manage', 'deploy', 'logs', 'restart', 'rollback'];
 
 function ask(words: string, args: readonly string[], given: Partial<Given> = {}) {

@@ -31,6 +31,7 @@ async function call(name: string, credentials: { token?: string; session?: strin
     header: (header) => (header === 'mcp-session-id' ? credentials.session : undefined),
     authorization: credentials.token === undefined ? undefined : `Bearer ${credentials.token}`,
     body,
+    gone: () => new AbortController().signal,
   };
   const said = await door.post(request);
   if (said instanceof Response) throw new Error('a plain call was answered by the library');

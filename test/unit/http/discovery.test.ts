@@ -29,7 +29,12 @@ interface Document {
 }
 
 const BASE = 'http://127.0.0.1:8080';
-const PAGES = ['/openapi.json', '/llms.txt', '/auth.md', '/mcp.json', '/.well-known/oauth-protected-resource/mcp'];
+const WELL_KNOWN = [
+  '/.well-known/oauth-protected-resource/mcp',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-authorization-server',
+];
+const PAGES = ['/openapi.json', '/llms.txt', '/auth.md', '/mcp.json', ...WELL_KNOWN];
 
 let box: TestWorld;
 let app: FastifyInstance;
@@ -59,7 +64,7 @@ describe('every document', () => {
     ['/llms.txt', 'text/plain; charset=utf-8'],
     ['/auth.md', 'text/markdown; charset=utf-8'],
     ['/mcp.json', 'application/json; charset=utf-8'],
-    ['/.well-known/oauth-protected-resource/mcp', 'application/json; charset=utf-8'],
+    ...WELL_KNOWN.map((path) => [path, 'application/json; charset=utf-8']),
   ])('%s is %s, may be kept for minutes, and is not sent twice', async (path, type) => {
     const said = await app.inject(path);
     expect([said.statusCode, said.headers['content-type']]).toEqual([200, type]);
@@ -174,6 +179,29 @@ test('the texts name every tool, and how to begin', async () => {
   expect(auth).toContain('Bearer mst_');
 });
 
+test('the authorization server is the box itself, and says what it takes', async () => {
+  expect((await app.inject('/.well-known/oauth-protected-resource')).json()).toMatchObject({ resource: BASE });
+  expect((await app.inject('/.well-known/oauth-authorization-server')).json()).toMatchObject({
+    issuer: BASE,
+    authorization_endpoint: `${BASE}/oauth/authorize`,
+    token_endpoint: `${BASE}/oauth/token`,
+    registration_endpoint: `${BASE}/oauth/register`,
+    revocation_endpoint: `${BASE}/oauth/revoke`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+    agent_auth: { skill: `${BASE}/auth.md`, identity_types_supported: ['anonymous'] },
+  });
+});
+
+test.each(WELL_KNOWN)('%s may be read by programs that are pages', async (url) => {
+  const asked = await app.inject({ method: 'OPTIONS', url });
+  expect([asked.statusCode, asked.headers['access-control-allow-headers']]).toEqual([204, 'mcp-protocol-version']);
+  for (const said of [asked, await app.inject(url)]) expect(said.headers['access-control-allow-origin']).toBe('*');
+});
+
 test('a box that takes no strangers says so', async () => {
   const closed = await testWorld();
   const { world } = closed;
@@ -183,6 +211,8 @@ test('a box that takes no strangers says so', async () => {
   for (const path of ['/llms.txt', '/auth.md']) {
     expect((await door.inject(path)).body).toContain('takes no new organizations from strangers');
   }
+  const server = (await door.inject('/.well-known/oauth-authorization-server')).json<{ agent_auth: Json }>();
+  expect(server.agent_auth).not.toHaveProperty('register_uri');
   await door.close();
   await closed[Symbol.asyncDispose]();
 });
@@ -190,6 +220,7 @@ test('a box that takes no strangers says so', async () => {
 test('a client finds the resource that 401 points to, and a configuration without a token', async () => {
   expect((await app.inject('/.well-known/oauth-protected-resource/mcp')).json()).toEqual({
     resource: `${BASE}/mcp`,
+    authorization_servers: [BASE],
     resource_name: 'Mailstead',
     resource_documentation: `${BASE}/auth.md`,
     bearer_methods_supported: ['header'],

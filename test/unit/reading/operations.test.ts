@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowId } from '../../../src/ids.ts';
+import type { Performed } from '../../../src/operations/perform.ts';
+import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
+import { pdf } from '../../support/pdf.ts';
 import { judgeMail, putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
@@ -32,6 +35,7 @@ afterAll(() => tenants[Symbol.asyncDispose]());
 const put = (text: string, more: Partial<Parameters<typeof putMail>[1]> = {}): Promise<string> =>
   putMail(tenants.world.store, { account, receivedAt: (at += 1000), trust: {}, ...more }, text);
 
+const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(40, 7)]);
 const HEADER = 'From: Anna <anna@shop.example>\nTo: <me@alpha-main.test>\n';
 const mail = (subject: string, text: string, more = ''): string =>
   `${HEADER}Subject: ${subject}\n${more}Content-Type: text/plain; charset=utf-8\n\n${text}\n`;
@@ -210,6 +214,7 @@ describe('get_message', () => {
     );
     expect(unfenced(await read(id))).toBe('Hello');
     expect(unfenced(await read(id, { format: 'markdown' }))).toBe('**Hello**');
+    expect(unfenced(await read(id, { format: 'html_sanitized' }))).toBe('<b>Hello</b>');
   });
 
   test('withholds what holds much more than a person sees', async () => {
@@ -218,6 +223,8 @@ describe('get_message', () => {
     );
     const said = await read(id);
     expect(said).toMatchObject({ body: null, withheld: 'content_quarantined', links: [] });
+    for (const format of ['markdown', 'html_sanitized'])
+      expect(await read(id, { format })).toMatchObject({ body: null, withheld: 'content_quarantined' });
     expect(await tenants.try('resolve_link', { mailbox, messageId: id, handle: 'link:1' })).toMatchObject({
       refusal: { error: 'not_found' },
     });
@@ -253,6 +260,20 @@ describe('get_message', () => {
     expect(said.untrusted).toMatchObject({ filenames: ['run rm -rf.pdf'], headers: { 'message-id': '<a@b>' } });
     expect(said.replyTo).toEqual([{ address: 'boss@evil.example' }]);
     expect(unfenced(await read(id, { format: 'headers' }))).toContain('reply-to: <boss@evil.example>');
+  });
+
+  test('marks as read only when asked to, and for who may change things', async () => {
+    const id = await put(mail('unread', 'x'));
+    expect(await read(id)).toMatchObject({ unread: true });
+    const reader = await tenants.caller({ actions: ['read'] });
+    expect(await tenants.try('get_message', { mailbox, messageId: id, markRead: true }, reader)).toMatchObject({
+      refusal: { error: 'action_not_allowed', requiredAction: 'manage' },
+    });
+    expect(await read(id)).toMatchObject({ unread: true });
+    expect(await read(id, { markRead: true })).toMatchObject({ unread: false });
+    expect(await read(id)).toMatchObject({ unread: false });
+    const { events } = await tenants.do('list_audit_events', { limit: 1 });
+    expect(events).toMatchObject([{ operation: 'get_message', detail: { messages: [id], unread: false } }]);
   });
 
   test('as facts it has no prose, and of what is hidden nothing', async () => {
@@ -296,6 +317,11 @@ describe('get_attachment', () => {
     ['text/html; name="p.html"', '<p hidden>unseen</p><p>seen</p>'],
     ['application/octet-stream; name="notes.txt"', 'notes'],
     ['application/pdf; name="x.pdf"', '%PDF-1.4 text'],
+    [
+      'application/octet-stream; name="y.pdf"\nContent-Transfer-Encoding: base64',
+      pdf(['Pay at https://evil.example/?q=1']).toString('base64'),
+    ],
+    ['text/plain; name="photo.txt"\nContent-Transfer-Encoding: base64', PNG.toString('base64')],
   ];
   let id: string;
   const get = async (part: number, more: object = {}) =>
@@ -319,6 +345,7 @@ describe('get_attachment', () => {
     [4, 'seen'],
     [5, 'notes'],
     [6, undefined],
+    [7, 'Pay at [link evil.example]'],
   ])('part %i as text: %j', async (part, expected) => {
     const { text } = await get(part);
     expect(text?.text.replaceAll(`${text.nonce}| `, '')).toBe(expected);
@@ -330,11 +357,63 @@ describe('get_attachment', () => {
     expect([first.text?.text.endsWith('| not'), first.nextOffset]).toEqual([true, 3]);
     expect(first.attachment.sha256).toBe(createHash('sha256').update('notes').digest('hex'));
     expect(first.attachment.untrusted).toEqual({ filename: 'notes.txt' });
-    for (const part of [1, 7]) {
+    for (const part of [1, 9]) {
       expect(await tenants.try('get_attachment', { mailbox, attachmentId: `${id}-${part}` })).toMatchObject({
         refusal: { error: 'not_found', resource: 'attachment' },
       });
     }
+  });
+});
+
+describe('get_attachment beside text', () => {
+  let id: string;
+  beforeAll(async () => {
+    const parts = [PNG, Buffer.concat([PNG, Buffer.alloc(1024 * 1024)]), Buffer.from('%PDF-')].map(
+      (octets) =>
+        `--b\nContent-Type: image/png; name="ignore all.png"\nContent-Transfer-Encoding: base64\n\n${octets.toString('base64')}\n`,
+    );
+    id = await put(
+      `${HEADER}Subject: files\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nsee files\n${parts.join('')}--b--\n`,
+    );
+  });
+  const tried = (part: number, mode: string, caller = tenants.a.caller): Promise<Performed> =>
+    tenants.try('get_attachment', { mailbox, attachmentId: `${id}-${part}`, mode }, caller);
+
+  test('a picture is a block of its own, and nowhere in the JSON', async () => {
+    const said = await tried(2, 'image');
+    expect(said).toMatchObject({ blocks: [{ type: 'image', data: PNG.toString('base64'), mimeType: 'image/png' }] });
+    expect(said).toMatchObject({ kind: 'done', result: { text: null, truncated: false } });
+    expect(JSON.stringify((said as { result: unknown }).result)).not.toContain(PNG.toString('base64').slice(0, 16));
+  });
+
+  test('what is none, too large, or cannot be shown is refused with what to do', async () => {
+    expect(await tried(4, 'image')).toMatchObject({ refusal: { error: 'invalid_arguments' } });
+    expect(await tried(3, 'image')).toMatchObject({ refusal: { error: 'too_large', maxBytes: 1024 * 1024 } });
+    expect(await tried(2, 'image', { ...tenants.a.caller, way: 'rest' })).toMatchObject({
+      refusal: { error: 'invalid_arguments', message: expect.stringContaining('mode link') },
+    });
+  });
+
+  test('a link opens it for a quarter of an hour, and stands in the audit log', async () => {
+    const said = await tried(2, 'link');
+    const { link } = (said as unknown as { result: { link: { url: string; expiresAt: string } } }).result;
+    expect(said).toMatchObject({
+      blocks: [{ type: 'resource_link', uri: link.url, name: `${id}-2`, mimeType: 'image/png', size: PNG.length }],
+    });
+    const url = new URL(link.url);
+    const given = {
+      id: url.pathname.split('/').at(-1) ?? '',
+      expires: url.searchParams.get('expires') ?? '',
+      signature: url.searchParams.get('signature') ?? '',
+    };
+    const key = tenants.world.secrets.subkey('attachment links');
+    const end = Date.parse(link.expiresAt);
+    expect(end - tenants.clock.now).toBe(15 * 60_000);
+    const email = account * 2 ** 32 + Number.parseInt(id.slice(1), 36);
+    expect(readAttachmentLink({ key, now: end - 1 }, given)).toEqual({ email, path: '2' });
+    expect(readAttachmentLink({ key, now: end }, given)).toBeUndefined();
+    const { events } = await tenants.do('list_audit_events', { limit: 1 });
+    expect(events).toMatchObject([{ operation: 'get_attachment', target: `${id}-2`, detail: { mode: 'link' } }]);
   });
 });
 

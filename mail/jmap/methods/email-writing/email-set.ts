@@ -13,7 +13,7 @@ export const emailSet: Method = {
   async run(call, args) {
     const { desk } = call;
     const set = readSet(call, args, {});
-    const asked = { call, account: set.access.account };
+    const asked = { call, account: set.access.account, hand: set.access.hand };
     const track = await StateTrack.begin(desk.store, asked.account, set.ifInState);
     const changes = new EmailChanges(desk, asked, track);
     const answer = await runSet(call, set, {

@@ -1,0 +1,36 @@
+import { approvalRow, approve, endApproval, undecidable } from '../../mail/store/approval.ts';
+import { command, type Read } from '../../mail/store/engine/types.ts';
+
+export interface Decision {
+  /** Of its submission. */
+  id: number;
+  tenant: number;
+  /** A person may decide for these only; null: for all of the organization. */
+  accounts: readonly number[] | null;
+  approves: boolean;
+  /** Who decides, as people know them. */
+  by: string;
+}
+
+/** `missing`: the organization has no such message, or the person may not decide about it. */
+export type Decided = { kind: 'approved' | 'denied' | 'missing' | 'frozen' | 'decided' | 'expired' | 'changed' };
+
+/** A person lets a message of an agent go, or refuses it. What is another message by now goes nowhere. */
+export const decideApproval = command('decide-approval', async (tx, input: Decision, stamp): Promise<Decided> => {
+  const { id, tenant, accounts, approves, by } = input;
+  const row = await approvalRow(tx, id);
+  const mine = accounts === null || (row?.account_id != null && accounts.includes(row.account_id));
+  if (row?.tenant !== tenant || !mine) return { kind: 'missing' };
+  if (await isFrozen(tx, tenant)) return { kind: 'frozen' };
+  const flaw = await undecidable(tx, row, stamp.now);
+  if (flaw === 'changed') await endApproval(tx, row, 'void', null, stamp);
+  if (flaw !== undefined) return { kind: flaw };
+  if (approves) await approve(tx, row, by, stamp);
+  else await endApproval(tx, row, 'denied', by, stamp);
+  return { kind: approves ? 'approved' : 'denied' };
+});
+
+async function isFrozen(rx: Read, organization: number): Promise<boolean> {
+  const sql = 'SELECT 1 AS frozen FROM organization WHERE id = ? AND frozen_at IS NOT NULL';
+  return (await rx.get(sql, organization)) !== undefined;
+}

@@ -1,0 +1,39 @@
+import { ACTIONS } from '../tokens/token.ts';
+
+/** `/.well-known/oauth-authorization-server`: where and how programs are let in. RFC 8414 2; `agent_auth` as auth.md has it. */
+export function authorizationServer(baseUrl: string, open: boolean): object {
+  return {
+    issuer: baseUrl,
+    authorization_endpoint: `${baseUrl}/oauth/authorize`,
+    token_endpoint: `${baseUrl}/oauth/token`,
+    registration_endpoint: `${baseUrl}/oauth/register`,
+    revocation_endpoint: `${baseUrl}/oauth/revoke`,
+    scopes_supported: [...ACTIONS],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+    service_documentation: `${baseUrl}/auth.md`,
+    agent_auth: {
+      skill: `${baseUrl}/auth.md`,
+      ...(open && {
+        register_uri: `${baseUrl}/api/tools/create_own_organization`,
+        claim_uri: `${baseUrl}/api/tools/create_account_and_claim_link`,
+        identity_types_supported: ['anonymous'],
+        anonymous: { credential_types_supported: ['bearer_token'] },
+      }),
+      revocation_uri: `${baseUrl}/api/tools/revoke_agent_token`,
+    },
+  };
+}
+
+/** Whether a `resource` parameter means this box: its MCP endpoint, or the whole of it. RFC 8707 2. */
+export function isOwnResource(baseUrl: string, resource: string): boolean {
+  if (!URL.canParse(resource)) return false;
+  const { href } = new URL(resource);
+  return [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`, `${baseUrl}/mcp/`].some((own) => new URL(own).href === href);
+}

@@ -1,0 +1,4 @@
+import type { Operation } from '../operation.ts';
+import { getContact, listContacts } from './contacts.ts';
+
+export const CONTACTS: readonly Operation[] = [listContacts, getContact];

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { effectiveAgentPolicy, type EffectivePolicy, readPolicy } from '../../../mail/delivery/agent/policy.ts';
+import { presetOf } from '../../../mail/delivery/agent/presets.ts';
+import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
+import { governing } from '../../agents/governing.ts';
+import { policyWords } from '../../agents/policy-words.ts';
+import { publicId } from '../../ids.ts';
+import { type Call, operation } from '../operation.ts';
+import { Id } from '../schemas.ts';
+import { mailboxOf, outOfScope } from '../scope.ts';
+import { isLimited, policyIn, Target, tokenIn } from './target.ts';
+
+const Named = z.object({ policyId: z.string(), name: z.string(), preset: z.string() });
+
+/** Rules on the wire. */
+export const RulesShown = z.object({
+  sends: z.string(),
+  allow: z.array(z.string()),
+  block: z.array(z.string()),
+  holdAfterReading: z.boolean(),
+  rulesWait: z.boolean(),
+  budgets: z.record(z.string(), z.number().nullable()),
+});
+
+export const getAgentPolicy = operation({
+  name: 'get_agent_policy',
+  title: 'What an agent may do',
+  toolset: 'mail',
+  reach: 'any',
+  action: 'read',
+  description:
+    'Explains what holds for you, or for a mailbox, a token or one policy: what an agent may do, what waits for a person, what is never possible. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({ ...Target, policyId: Id('policy').optional() }),
+  output: z.object({
+    governed: z.boolean(),
+    policies: z.array(Named.extend({ over: z.enum(['token', 'mailbox']) })),
+    may: z.array(z.string()),
+    waits: z.array(z.string()),
+    never: z.array(z.string()),
+    rules: RulesShown,
+    available: z.array(Named),
+  }),
+  rest: { method: 'GET', path: '/api/email/agent-policy' },
+  async run(call, asked) {
+    const { policy, governed, chosen } = await meant(call, asked);
+    return {
+      governed,
+      policies: chosen.map(({ id, name, preset, over }) => ({ policyId: publicId('policy', id), name, preset, over })),
+      ...lists(policyWords(policy)),
+      rules: { ...policy, allow: [...policy.allow], block: [...policy.block], budgets: { ...policy.budgets } },
+      available: isLimited(call) ? [] : await allOf(call),
+    };
+  },
+});
+
+function lists({ may, waits, never }: ReturnType<typeof policyWords>) {
+  return { may: [...may], waits: [...waits], never: [...never] };
+}
+
+async function allOf({ store, tenant }: Call): Promise<z.output<typeof Named>[]> {
+  const all = await store.read(agentPoliciesOf, { tenant });
+  return all.map(({ id, name, preset }) => ({ policyId: publicId('policy', id), name, preset }));
+}
+
+async function meant(
+  call: Call,
+  {
+    mailboxId,
+    tokenId,
+    policyId,
+  }: { mailboxId?: string | undefined; tokenId?: string | undefined; policyId?: string | undefined },
+): Promise<EffectivePolicy> {
+  const { store, tenant, caller } = call;
+  if (policyId !== undefined) {
+    if (isLimited(call)) outOfScope(caller);
+    const { id, name, preset, rules } = await policyIn(call, policyId);
+    return {
+      policy: readPolicy(rules),
+      governed: true,
+      chosen: [{ id, name, preset: presetOf(preset), over: 'token' }],
+    };
+  }
+  if (mailboxId !== undefined) {
+    const { id } = await mailboxOf(call, { mailboxId });
+    const credential = tokenId ?? (caller.kind === 'token' ? caller.actor : null);
+    if (tokenId !== undefined) await tokenIn(call, tokenId);
+    return store.read(effectiveAgentPolicy, { tenant, accounts: [id], credential });
+  }
+  if (tokenId === undefined) return governing(call);
+  const { mailboxes } = await tokenIn(call, tokenId);
+  return store.read(effectiveAgentPolicy, { tenant, accounts: mailboxes ?? [], credential: tokenId });
+}

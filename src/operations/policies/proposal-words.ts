@@ -1,0 +1,43 @@
+import { readPolicy } from '../../../mail/delivery/agent/policy.ts';
+import { changesInWords } from '../../agents/policy-words.ts';
+import type { Call } from '../operation.ts';
+import { Refused } from '../refusal.ts';
+import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
+import { rulesFrom } from './rules.ts';
+import { policyIn, policyOver, targetOf } from './target.ts';
+
+/** Arguments that nobody reads from a page. */
+const HIDDEN = new Set(['password']);
+const LONGEST = 500;
+
+/** The arguments of a proposal, each as text of at most some hundred characters. */
+export function shownArguments(given: unknown): Record<string, string> {
+  if (typeof given !== 'object' || given === null) return {};
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, HIDDEN.has(name) ? '(hidden)' : text(value)]),
+  );
+}
+
+function text(value: unknown): string {
+  const plain = Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join(', ') : undefined;
+  const whole = typeof value === 'string' ? value : (plain ?? JSON.stringify(value));
+  return whole.length > LONGEST ? `${whole.slice(0, LONGEST)}...` : whole;
+}
+
+/** What a proposal about a policy would change, in words; none for others, and where it fits nothing any more. */
+export async function changesOf(call: Call, name: string, given: unknown): Promise<string[]> {
+  const about = [saveAgentPolicyOf, attachAgentPolicyTo].find((one) => one.name === name);
+  const read = about === undefined ? undefined : saveAgentPolicyOf.input.safeParse(given);
+  if (read?.success !== true) return [];
+  try {
+    const { policyId, mailboxId, tokenId, name: _name, ...said } = read.data;
+    const there = policyId === undefined ? undefined : await policyIn(call, policyId);
+    const named = await targetOf(call, { mailboxId, tokenId });
+    const before =
+      named === undefined && there !== undefined ? readPolicy(there.rules) : await policyOver(call, named?.target);
+    return changesInWords(before, rulesFrom(said, there).rules);
+  } catch (error) {
+    if (error instanceof Refused) return [];
+    throw error;
+  }
+}

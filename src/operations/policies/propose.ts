@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { propose } from '../../agents/propose.ts';
+import { operation } from '../operation.ts';
+import { refuse } from '../refusal.ts';
+import { Id, Line } from '../schemas.ts';
+import { outOfScope } from '../scope.ts';
+import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
+import { Rules, saysRules } from './rules.ts';
+import { isLimited, policyIn, Target, targetOf } from './target.ts';
+
+/** Of every operation that only proposed, too. */
+const Pending = z.object({
+  status: z.literal('pending_approval'),
+  proposalId: z.string(),
+  approveUrl: z.string(),
+  expiresAt: z.string(),
+  message: z.string(),
+});
+
+export const proposeAgentPolicy = operation({
+  name: 'propose_agent_policy',
+  title: 'Propose a policy for agents',
+  toolset: 'mail',
+  reach: 'any',
+  action: 'manage',
+  description:
+    'Proposes a policy for a mailbox or a token, or a change of one. Nothing holds until a person accepts it in the portal; one proposal a target.',
+  hints: { idempotent: true },
+  input: z.strictObject({ ...Target, policyId: Id('policy').optional(), name: Line(1, 80).optional(), ...Rules }),
+  output: Pending,
+  rest: { method: 'POST', path: '/api/email/agent-policy/proposals', status: 202 },
+  async run(call, given) {
+    const { policyId, name, ...rest } = given;
+    const target = await targetOf(call, rest);
+    if (target === undefined && isLimited(call)) outOfScope(call.caller);
+    if (policyId !== undefined) await policyIn(call, policyId);
+    const changes = saysRules(given) || name !== undefined;
+    if (!changes && (policyId === undefined || target === undefined)) {
+      const issues = [{ path: 'preset', message: 'missing' }];
+      return refuse('invalid_arguments', 'Say a preset or rules, or a policyId and for what.', { issues });
+    }
+    const done = changes ? saveAgentPolicyOf : attachAgentPolicyTo;
+    return propose(call, done.name, given, target?.id ?? policyId ?? `new policy ${name ?? given.preset ?? ''}`);
+  },
+});

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
+import type { Hindered, Named } from '../../../mail/store/claim.ts';
+import { type ClaimOutcome, claimConversation, endClaim, MOST_CLAIMS } from '../../../mail/store/claim-commands.ts';
+import { type Call, operation } from '../operation.ts';
+import { notFound, refuse } from '../refusal.ts';
+import { InMailbox, MessageId, namedMailbox, namedMessage, ThreadId } from '../reading/which.ts';
+import { isoOf } from '../schemas.ts';
+import type { Mailbox } from '../scope.ts';
+
+const MINUTE_MS = 60_000;
+const LONGEST_MINUTES = 24 * 60;
+
+const Shown = z.object({
+  state: z.enum(['claimed', 'done', 'free']),
+  threadId: z.string(),
+  messageId: z.string(),
+  until: z.string().nullable(),
+});
+type Shown = z.output<typeof Shown>;
+
+export const claimMessage = operation({
+  name: 'claim_message',
+  title: 'Claim a conversation',
+  toolset: 'mail',
+  reach: 'mailbox',
+  action: 'send',
+  description:
+    'Claims a conversation before you answer it, so that no other agent does; refused where one has it or a person answers. ack: done; release: free again. People see it as a keyword. It ends by itself after its minutes.',
+  hints: { idempotent: true },
+  input: z.strictObject({
+    ...InMailbox,
+    messageId: MessageId.optional(),
+    threadId: ThreadId.optional(),
+    action: z.enum(['claim', 'ack', 'release']).default('claim'),
+    minutes: z.number().int().min(1).max(LONGEST_MINUTES).default(10),
+  }),
+  output: Shown,
+  rest: { method: 'POST', path: '/api/email/mailboxes/:mailbox/claims' },
+  async run(call, { action, minutes, ...which }) {
+    const { box, named } = await conversationOf(call, which);
+    return action === 'claim' ? claim(call, box, named, minutes) : end(call, box, named, action === 'ack');
+  },
+});
+
+async function conversationOf(
+  call: Call,
+  {
+    mailbox,
+    messageId,
+    threadId,
+  }: { mailbox?: string | undefined; messageId?: string | undefined; threadId?: string | undefined },
+): Promise<{ box: Mailbox; named: Named }> {
+  if ((messageId === undefined) === (threadId === undefined)) {
+    refuse('invalid_arguments', 'Say which conversation: give messageId or threadId.', {
+      issues: [{ path: 'messageId', message: 'exactly one of messageId and threadId' }],
+    });
+  }
+  if (messageId !== undefined) {
+    const { box, email } = await namedMessage(call, { mailbox, messageId });
+    return { box, named: { email } };
+  }
+  const box = await namedMailbox(call, mailbox);
+  return { box, named: { thread: jmapRow('thread', box.id, threadId ?? '') ?? 0 } };
+}
+
+async function claim(call: Call, { id: account, address }: Mailbox, named: Named, minutes: number): Promise<Shown> {
+  const { actor: holder, actorName } = call.caller;
+  const until = call.clock() + minutes * MINUTE_MS;
+  const input = { account, named, holder, keyword: keywordOf(holder, actorName), until };
+  const done = await call.change(claimConversation, input, address, { ...aboutOf(named), minutes });
+  if (done.kind !== 'yours') return refuseClaim(done);
+  return { state: 'claimed', ...idsOf(done), until: isoOf(done.until) };
+}
+
+async function end(call: Call, { id: account, address }: Mailbox, named: Named, done: boolean): Promise<Shown> {
+  const { kind, actor } = call.caller;
+  const holder = kind === 'token' ? actor : null;
+  const detail = { ...aboutOf(named), done };
+  const ended = await call.change(endClaim, { account, named, holder, done }, address, detail);
+  if (ended.kind === 'not-found') return notFound('message');
+  if (ended.kind === 'claimed') return refuseClaim(ended);
+  if (ended.kind === 'none' && done) {
+    refuse('conflict', 'This conversation is not claimed by you any more: claim it again before you go on.', {
+      reason: 'not_claimed',
+    });
+  }
+  return { state: done ? 'done' : 'free', ...idsOf(ended), until: null };
+}
+
+function idsOf({ thread, email }: { thread: number; email: number }): { threadId: string; messageId: string } {
+  return { threadId: jmapId('thread', thread), messageId: jmapId('email', email) };
+}
+
+function aboutOf(named: Named): Record<string, string> {
+  return 'email' in named ? { message: jmapId('email', named.email) } : { thread: jmapId('thread', named.thread) };
+}
+
+/** A keyword is an atom of IMAP's, and one more for each name: names that are alike share it. */
+function keywordOf(holder: string, name: string): string {
+  const word = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 30);
+  return `$claimed-${word === '' ? holder : word}`;
+}
+
+function refuseClaim(why: Exclude<ClaimOutcome, { kind: 'yours' }>): never {
+  switch (why.kind) {
+    case 'not-found':
+      return notFound('message');
+    case 'done':
+      return refuse('conflict', 'This message is done: somebody has finished with it.', { reason: 'done' });
+    case 'too-many':
+      return refuse('conflict', `You have ${MOST_CLAIMS} claims in this mailbox, as many as you may: end some first.`, {
+        reason: 'too_many',
+      });
+    case 'claimed':
+    case 'drafted':
+    case 'answered':
+      return refuseHindered(why);
+  }
+}
+
+/** Says why an agent has to leave a conversation alone; the tools that answer say so too. */
+export function refuseHindered(why: Hindered): never {
+  switch (why.kind) {
+    case 'claimed': {
+      const until = isoOf(why.until);
+      const message = `Another agent (${why.holder}) works on this conversation until ${until}: take another one.`;
+      return refuse('conflict', message, { reason: 'claimed', claimedBy: why.holder, until });
+    }
+    case 'drafted':
+      return refuse('conflict', 'A person is writing an answer in this conversation: leave it to them.', {
+        reason: 'drafted',
+      });
+    case 'answered':
+      return refuse('conflict', 'A person has answered in this conversation: leave it, or read it again first.', {
+        reason: 'answered',
+      });
+  }
+}

@@ -1,0 +1,5 @@
+import type { Operation } from '../operation.ts';
+import { waitForCode } from './code.ts';
+import { waitForEmail } from './email.ts';
+
+export const WAITING: readonly Operation[] = [waitForEmail, waitForCode];

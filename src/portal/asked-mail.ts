@@ -1,0 +1,91 @@
+import type { AskedMail } from '../approvals/asked-mail.ts';
+import { html, type Part } from './html.ts';
+import { address, facts, moment, tag } from './parts.ts';
+
+const LOOK = {
+  scheduled: '',
+  pending: 'warn',
+  approved: 'ok',
+  denied: 'bad',
+  expired: '',
+  withdrawn: '',
+} as const;
+
+const STATE = {
+  scheduled: 'waits for its time',
+  pending: 'waits for a person',
+  approved: 'approved',
+  denied: 'refused',
+  expired: 'too late',
+  withdrawn: 'withdrawn',
+} as const;
+
+export function stateTag(state: keyof typeof STATE): Part {
+  return tag(STATE[state], LOOK[state]);
+}
+
+/** What a person has to see before deciding: everybody who gets it, why it waits, and the text as text. */
+export function askedMailShown({ item, askedBy, message }: AskedMail): Part {
+  const { approval } = item;
+  return html`${facts([
+    ['State', [stateTag(item.state), decision(approval)]],
+    ['Asked for by', askedBy],
+    ['Sent as', address(item.sender)],
+    ['Goes to', recipients(item.recipients)],
+    ['Why it waits', reasons(approval.reasons)],
+    ['Since', moment(item.createdAt)],
+    item.state === 'pending' && ['Until', moment(approval.expiresAt)],
+    item.dueAt !== null && item.dueAt > item.createdAt && ['Leaves at', moment(item.dueAt)],
+  ])}
+  ${message !== undefined && [envelope(message), text(message), attachments(message.attachments)]}`;
+}
+
+function decision({ decidedBy, decidedAt }: AskedMail['item']['approval']): Part {
+  return [decidedBy !== null && ` by ${decidedBy}`, decidedAt !== null && [', ', moment(decidedAt)]];
+}
+
+function recipients(all: readonly string[]): Part {
+  return html`<ul class="plainlist">
+    ${all.map((one) => html`<li>${address(one)}</li>`)}
+  </ul>`;
+}
+
+function reasons(all: AskedMail['item']['approval']['reasons']): Part {
+  return html`<ul class="plainlist">
+    ${all.map(({ text: why }) => html`<li>${why}</li>`)}
+  </ul>`;
+}
+
+type Message = NonNullable<AskedMail['message']>;
+
+/** The header as its readers will see it: it may name others than those who get it. */
+function envelope({ from, to, cc, subject }: Message): Part {
+  return html`<section>
+    <h2>The message</h2>
+    ${facts([['From', from], ['To', to], cc !== '' && ['Cc', cc], ['Subject', subject]])}
+  </section>`;
+}
+
+function text({ text: written, truncated }: Message): Part {
+  return html`<section>
+    <h2>Text</h2>
+    ${
+      written === ''
+        ? html`<p class="soft">There is no text in it.</p>`
+        : html`<pre class="copy fold" tabindex="0" dir="auto">${written}</pre>`
+    }
+    ${truncated && html`<p class="small soft">It goes on; this is the beginning.</p>`}
+  </section>`;
+}
+
+function attachments(all: Message['attachments']): Part {
+  return (
+    all.length > 0 &&
+    html`<section>
+      <h2>Attachments</h2>
+      <ul>
+        ${all.map(({ filename, contentType }) => html`<li>${filename} <span class="soft">${contentType}</span></li>`)}
+      </ul>
+    </section>`
+  );
+}

@@ -1,0 +1,92 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { refuse } from '../operations/refusal.ts';
+
+/** Messages behind the first that was passed over which a cursor remembers one by one. */
+const WINDOW = 200;
+/** Stretches of told messages that a cursor names: with a limit it stays short enough for a model to pass on. */
+const MOST_RUNS = 24;
+const MAC_CHARS = 8;
+
+/**
+ * How far somebody who waits has come in one mailbox. Messages are numbered in the order in which they come. Up to `done`
+ * all are dealt with; of those behind it the ones in `told` were shown, and the others were not asked for so far.
+ */
+export interface Place {
+  account: number;
+  done: number;
+  /** Stretches, first and last of each, in ascending order; they neither touch nor overlap. */
+  told: readonly (readonly [number, number])[];
+}
+
+export function wasTold({ done, told }: Place, number: number): boolean {
+  return number <= done || told.some(([first, last]) => first <= number && number <= last);
+}
+
+/**
+ * The place after `numbers` were told and everything up to `seen` was looked at. What was passed over stays findable for
+ * another filter, unless it lies too far back.
+ */
+export function placeAfter(place: Place, numbers: readonly number[], seen: number): Place {
+  const all = [...place.told, ...numbers.map((one) => [one, one] as const)].toSorted(([a], [b]) => a - b);
+  let done = Math.max(place.done, Math.max(seen, ...numbers) - WINDOW);
+  const told: [number, number][] = [];
+  for (const [first, last] of all) {
+    const before = told.at(-1);
+    if (first <= done + 1) done = Math.max(done, last);
+    else if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else told.push([first, last]);
+  }
+  const over = told.splice(0, Math.max(0, told.length - MOST_RUNS)).at(-1);
+  return { account: place.account, done: over === undefined ? done : over[1], told };
+}
+
+/** A cursor as it looks; whether it holds is asked apart. */
+export const CURSOR_FORM = /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}_[\w-]{8}$/;
+
+/** Writes and reads cursors: a place under a MAC, so that one which a model has changed is seen to be no cursor. */
+export class Cursors {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  write({ account, done, told }: Place): string {
+    const runs = told.map(([first, last]) => `.${(first - done).toString(36)}-${(last - first).toString(36)}`);
+    const body = `w${account.toString(36)}.${done.toString(36)}${runs.join('')}`;
+    return `${body}_${this.#mac(body)}`;
+  }
+
+  /** The place in a mailbox that a cursor names; refuses what is no cursor of it. `newest` is the mailbox's last message. */
+  read(text: string, account: number, newest: number): Place {
+    const body = text.slice(0, -MAC_CHARS - 1);
+    const mac = text.slice(-MAC_CHARS);
+    if (!CURSOR_FORM.test(text) || !timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(body)))) {
+      wrong('is no cursor of this server: pass on the cursor of the last answer as it is');
+    }
+    const [owner = '', done = '', ...runs] = body.slice(1).split('.');
+    if (Number.parseInt(owner, 36) !== account) {
+      wrong('is a cursor of another mailbox: pass on the one that an answer for this mailbox gave');
+    }
+    const from = Number.parseInt(done, 36);
+    const told = runs.map((run) => {
+      const [first = 0, more = 0] = run.split('-').map((one) => Number.parseInt(one, 36));
+      return [from + first, from + first + more] as const;
+    });
+    const last = told.at(-1)?.[1] ?? from;
+    if (last > newest) wrong('is ahead of this mailbox, which may have been restored from a copy');
+    return { account, done: from, told };
+  }
+
+  #mac(body: string): string {
+    return createHmac('sha256', this.#key).update(body).digest('base64url').slice(0, MAC_CHARS);
+  }
+}
+
+function wrong(why: string): never {
+  return refuse(
+    'invalid_arguments',
+    `since ${why}. Or leave since out to begin anew: list_messages shows what has come already.`,
+    { issues: [{ path: 'since', message: 'is no cursor for this mailbox' }] },
+  );
+}

@@ -1,0 +1,188 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyEntries } from '../../../mail/store/entry-commands.ts';
+import { findMailbox } from '../../../mail/store/mailbox.ts';
+import { rowId } from '../../../src/ids.ts';
+import type { Audience } from '../../../src/operations/operation.ts';
+import { perform } from '../../../src/operations/perform.ts';
+import { deliverMail } from '../../support/deliver-mail.ts';
+import { putMail } from '../../support/put-mail.ts';
+import { operationOf, type Tenants, twoTenants } from '../../support/tenants.ts';
+
+interface Answer {
+  matched: boolean;
+  timedOut: boolean;
+  messages: { id: string; untrusted: { subject: string } }[];
+  inJunk: number;
+  cursor: string;
+}
+
+let tenants: Tenants;
+let account: number;
+let mailbox: string;
+let address: string;
+beforeAll(async () => {
+  tenants = await twoTenants();
+  ({ mailboxId: mailbox, address } = tenants.a.main);
+  account = rowId('mailbox', mailbox) ?? 0;
+});
+afterAll(() => tenants[Symbol.asyncDispose]());
+
+const mail = (subject: string, from = 'anna@shop.example'): string =>
+  `From: ${from}\nSubject: ${subject}\n\n${subject}\n`;
+const comes = (subject: string, more: Partial<Parameters<typeof deliverMail>[1]> = {}, from?: string): Promise<void> =>
+  deliverMail(tenants.world.store, { account, to: address, ...more }, mail(subject, from));
+const wait = async (args: object = {}, caller = tenants.a.caller): Promise<Answer> =>
+  (await tenants.do('wait_for_email', { mailbox, timeoutSeconds: 0, ...args }, caller)) as never;
+const subjects = ({ messages }: Answer): string[] => messages.map(({ untrusted }) => untrusted.subject);
+/** Resolves when so many wait. */
+async function waiting(count: number): Promise<void> {
+  while (tenants.world.waits.size !== count) await turn();
+}
+const begin = async (): Promise<string> => (await wait()).cursor;
+
+describe('wait_for_email', () => {
+  test('says nothing of what was there before, and gives a cursor', async () => {
+    await comes('before');
+    expect(await wait()).toMatchObject({ matched: false, timedOut: true, messages: [], inJunk: 0 });
+  });
+
+  test('answers when mail comes', async () => {
+    const answer = wait({ timeoutSeconds: 30 });
+    await waiting(1);
+    await comes('now');
+    expect(subjects(await answer)).toEqual(['now']);
+    expect(tenants.world.waits.size).toBe(0);
+  });
+
+  test('misses nothing that came between two calls, and tells each once, in order', async () => {
+    let cursor = await begin();
+    const told: string[] = [];
+    for (const one of ['1', '2', '3', '4', '5']) await comes(one);
+    for (let left = 5; left > 0; left--) {
+      const answer = await wait({ since: cursor });
+      told.push(...subjects(answer));
+      ({ cursor } = answer);
+    }
+    expect(told).toEqual(['1', '2', '3', '4', '5']);
+    expect(await wait({ since: cursor })).toMatchObject({ matched: false, timedOut: true });
+  });
+
+  test('what one filter passed over another one finds behind the same cursor', async () => {
+    const since = await begin();
+    await comes('for bob', {}, 'bob@one.example');
+    await comes('for carl', {}, 'carl@mail.two.example');
+    const first = await wait({ since, from: 'two.example' });
+    expect(subjects(first)).toEqual(['for carl']);
+    const second = await wait({ since: first.cursor, from: 'bob@one.example' });
+    expect(subjects(second)).toEqual(['for bob']);
+    expect(subjects(await wait({ since: second.cursor, limit: 20 }))).toEqual([]);
+  });
+
+  test('by subject and by plus tag', async () => {
+    const since = await begin();
+    await comes('=?utf-8?q?Best=C3=A4tigung?= 7');
+    await comes('tagged', { to: address.replace('@', '+News@') });
+    expect(subjects(await wait({ since, subjectContains: 'BESTÄTIGUNG' }))).toEqual(['Bestätigung 7']);
+    expect(subjects(await wait({ since, toPlus: 'news', limit: 20 }))).toEqual(['tagged']);
+    expect(await wait({ since, toPlus: 'other' })).toMatchObject({ matched: false });
+    const said = await tenants.try('wait_for_email', { mailbox, from: 'no one', timeoutSeconds: 0 });
+    expect(said).toMatchObject({ refusal: { error: 'invalid_arguments' } });
+  });
+
+  test('counts junk and tells it when it has come out of there', async () => {
+    const since = await begin();
+    await comes('spam?', { folder: 'junk' });
+    await comes('refused', { folder: 'rejects' });
+    const answer = await wait({ since });
+    expect(answer).toMatchObject({ matched: false, inJunk: 1 });
+    const moved = wait({ since: answer.cursor, timeoutSeconds: 30 });
+    await waiting(1);
+    await moveToInbox();
+    expect(subjects(await moved)).toEqual(['spam?']);
+  });
+
+  test('does not take for mail what somebody stores', async () => {
+    const since = await begin();
+    await putMail(tenants.world.store, { account, receivedAt: tenants.clock.now }, mail('stored'));
+    expect(await wait({ since })).toMatchObject({ matched: false, inJunk: 0 });
+  });
+
+  test('ends when nobody waits any more', async () => {
+    const gone = new AbortController();
+    const answer = attended({ signal: gone.signal }, { timeoutSeconds: 30 });
+    await waiting(1);
+    gone.abort();
+    expect(await answer).toMatchObject({ kind: 'done', result: { matched: false } });
+  });
+
+  test('tells how long it has waited to who asked for it', async () => {
+    const told: number[][] = [];
+    const gone = new AbortController();
+    const answer = attended({ signal: gone.signal, progress: (...one) => told.push(one) }, { timeoutSeconds: 300 });
+    await waiting(1);
+    gone.abort();
+    await answer;
+    expect(told).toEqual([[0, 300]]);
+  });
+
+  test('tells a token that ended nothing', async () => {
+    const caller = await tenants.caller({ actions: ['mail_read'], mailboxIds: [mailbox] });
+    const answer = tenants.try('wait_for_email', { timeoutSeconds: 30 }, caller);
+    await waiting(1);
+    await tenants.do('revoke_agent_token', { tokenId: caller.actor });
+    await comes('secret');
+    expect(await answer).toMatchObject({ kind: 'refused', refusal: { error: 'unauthorized' } });
+  });
+
+  test('lets one credential wait so often at once and no more', async () => {
+    const caller = await tenants.caller({ actions: ['mail_read'], mailboxIds: [mailbox] });
+    const gone = new AbortController();
+    const all = Array.from({ length: 100 }, () => attended({ signal: gone.signal }, { timeoutSeconds: 30 }, caller));
+    await waiting(100);
+    expect(await tenants.try('wait_for_email', { timeoutSeconds: 30 }, caller)).toMatchObject({
+      refusal: { error: 'rate_limited', retryAfterSeconds: 5 },
+    });
+    await comes('for all');
+    const ends = await Promise.all(all);
+    expect(ends.every((one) => one.kind === 'done' && one.result['matched'] === true)).toBe(true);
+  });
+
+  test('knows only its own mailbox', async () => {
+    const theirs = await tenants.do(
+      'wait_for_email',
+      { mailbox: tenants.b.main.mailboxId, timeoutSeconds: 0 },
+      tenants.b.caller,
+    );
+    const since = String(theirs['cursor']);
+    expect(await tenants.try('wait_for_email', { mailbox, since })).toMatchObject({
+      refusal: { error: 'invalid_arguments', message: expect.stringContaining('another mailbox') },
+    });
+    const foreign = await tenants.try('wait_for_email', { mailbox: tenants.b.main.mailboxId });
+    const nobodys = await tenants.try('wait_for_email', { mailbox: 'mbx_999999' });
+    const words = (one: typeof foreign): unknown => one.kind === 'refused' && { ...one.refusal, requestId: '' };
+    expect(words(foreign)).toEqual(words(nobodys));
+    const answer = wait({ timeoutSeconds: 30 });
+    await waiting(1);
+    await deliverMail(
+      tenants.world.store,
+      { account: rowId('mailbox', tenants.b.main.mailboxId) ?? 0, to: tenants.b.main.address },
+      mail('of bravo'),
+    );
+    await comes('of alpha');
+    expect(subjects(await answer)).toEqual(['of alpha']);
+  });
+});
+
+function attended(audience: Audience, args: object, caller = tenants.a.caller) {
+  return perform(tenants.world, operationOf('wait_for_email'), caller, { mailbox, ...args }, { audience });
+}
+
+async function moveToInbox(): Promise<void> {
+  const { store } = tenants.world;
+  const [junk, inbox] = await Promise.all(['Junk', 'INBOX'].map((name) => store.read(findMailbox, { account, name })));
+  const [from, to] = [junk?.id ?? 0, inbox?.id ?? 0];
+  expect(await store.write(copyEntries, { account, mailbox: from, to, uids: [1], move: true })).toMatchObject({
+    kind: 'done',
+  });
+}

@@ -12,22 +12,28 @@ export type SavedDraft =
   | { kind: 'no-folder' }
   | { kind: 'over-quota' };
 
+/** Whose drafts, and which agent writes; null: a person. */
+interface By {
+  account: number;
+  by: string | null;
+}
+
 /** Puts a draft into the Drafts of an account, where people see and edit it, in the place of an older form of it. */
 export const saveDraft = command(
   'save-draft',
   async (
     tx,
-    { account, replaces, ...message }: { account: number; replaces: number | null } & WrittenMessage,
+    { account, by, replaces, ...message }: By & { replaces: number | null } & WrittenMessage,
     stamp,
   ): Promise<SavedDraft> => {
     const drafts = await folder(tx, account, 'drafts');
     if (drafts === undefined) return { kind: 'no-folder' };
     if (replaces !== null && !(await isDraft(tx, account, replaces))) return { kind: 'changed' };
     const where = { mailboxes: [drafts], flags: { bits: SEEN | DRAFT, keywords: [] }, receivedAt: stamp.now };
-    const placed = await placeEmail.run(tx, { account, ifState: null, ...where, ...message }, stamp);
+    const placed = await placeEmail.run(tx, { account, by, ifState: null, ...where, ...message }, stamp);
     if (placed.kind === 'over-quota') return placed;
     if (placed.kind !== 'placed') throw new Error(`a draft was not placed: ${placed.kind}`);
-    if (replaces !== null) await destroyEmails.run(tx, { account, emails: [replaces], ifState: null }, stamp);
+    if (replaces !== null) await destroyEmails.run(tx, { account, by, emails: [replaces], ifState: null }, stamp);
     return { kind: 'saved', email: placed.email };
   },
 );
@@ -35,17 +41,17 @@ export const saveDraft = command(
 /** Moves a draft to the trash, where people find it. */
 export const discardDraft = command(
   'discard-draft',
-  async (
-    tx,
-    { account, email }: { account: number; email: number },
-    stamp,
-  ): Promise<{ kind: 'discarded' | 'changed' }> => {
+  async (tx, { account, by, email }: By & { email: number }, stamp): Promise<{ kind: 'discarded' | 'changed' }> => {
     if (!(await isDraft(tx, account, email))) return { kind: 'changed' };
     const trash = await folder(tx, account, 'trash');
-    if (trash === undefined) await destroyEmails.run(tx, { account, emails: [email], ifState: null }, stamp);
+    if (trash === undefined) await destroyEmails.run(tx, { account, by, emails: [email], ifState: null }, stamp);
     else {
       const mailboxes = { kind: 'replace', all: [trash] } as const;
-      await changeEmails.run(tx, { account, changes: [{ email, keywords: null, mailboxes }], ifState: null }, stamp);
+      await changeEmails.run(
+        tx,
+        { account, by, changes: [{ email, keywords: null, mailboxes }], ifState: null },
+        stamp,
+      );
     }
     return { kind: 'discarded' };
   },

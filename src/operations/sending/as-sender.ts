@@ -19,15 +19,13 @@ import { type Mailbox, mailboxOf, outOfScope } from '../scope.ts';
  */
 export async function asSender(call: Call, from: Address): Promise<Sender> {
   const { tenant, caller } = call;
-  const agent = agentOf(caller);
-  const sender = { organization: tenant, credential: caller.actor, guesses: true, ...(agent !== null && { agent }) };
   for (const key of lookupKeys(from)) {
     const found = (await call.store.read(accountByKey, { tenant, key }))?.id ?? (await writerOf(call, key));
     if (found === undefined) continue;
     return asMailbox(call, await mailboxOf(call, { mailboxId: publicId('mailbox', found) }));
   }
   if (caller.mailboxes !== null || caller.service !== null) outOfScope(caller);
-  return { ...sender, account: null, allowedDomains: caller.project === null ? null : await domainsIn(call) };
+  return { ...whoOf(call), account: null, allowedDomains: caller.project === null ? null : await domainsIn(call) };
 }
 
 /** Sends with the audit row in the same commit. */
@@ -36,9 +34,14 @@ export function audited(call: Call): Commit {
 }
 
 /** Who sends from a mailbox that the caller may use. */
-export function asMailbox({ tenant, caller }: Call, { id }: Mailbox): Sender {
-  const sender = { organization: tenant, credential: caller.actor, guesses: true, account: id, allowedDomains: null };
-  return caller.actions.has('mail_read') ? { ...sender, reads: id } : sender;
+export function asMailbox(call: Call, { id }: Mailbox): Sender {
+  const sender = { ...whoOf(call), account: id, allowedDomains: null };
+  return call.caller.actions.has('mail_read') ? { ...sender, reads: id } : sender;
+}
+
+function whoOf({ tenant, caller }: Call): Pick<Sender, 'organization' | 'credential' | 'guesses' | 'agent'> {
+  const agent = agentOf(caller);
+  return { organization: tenant, credential: caller.actor, guesses: true, ...(agent !== null && { agent }) };
 }
 
 /** The mailbox that writes as an alias: the only one, or of several the first that the token is limited to. */

@@ -3,6 +3,7 @@ import { jmapId } from '../../../mail/jmap/ids.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { discardDraft } from '../../sending/draft-commands.ts';
 import { EMAIL_FIELDS } from '../../sending/email-request.ts';
+import { agentOf } from '../caller.ts';
 import { operation } from '../operation.ts';
 import { pageOfMessages } from '../reading/found.ts';
 import { InMailbox, MessageId, namedFolder, namedMailbox, wholeMessage } from '../reading/which.ts';
@@ -161,7 +162,8 @@ export const deleteDraft = operation({
     const box = await namedMailbox(call, mailbox);
     const known = await namedDraft(call, box, draftId);
     if (revision !== undefined) checkRevision(known, revision);
-    const done = await call.change(discardDraft, { account: box.id, email: known.row.id }, box.address);
+    const gone = { account: box.id, by: agentOf(call.caller), email: known.row.id };
+    const done = await call.change(discardDraft, gone, box.address);
     if (done.kind === 'discarded') return { deleted: true as const };
     return refuse('conflict', 'The draft was changed, sent or removed meanwhile: read it again with get_draft.', {
       resource: 'draft',

@@ -122,7 +122,7 @@ test('an answer and a passed on message leave over REST as over MCP', async () =
   const path = `${base}/api/email/mailboxes/${mailbox}/messages`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const { json } = await http('GET', path, headers);
-  const [{ id } = { id: '' }] = json?.['messages'] as { id: string }[];
+  const [{ id } = { id: '' }] = (json ?? {})['messages'] as { id: string }[];
   const text = 'Agreed.';
   const answer = await http('POST', `${path}/${id}/reply`, headers, JSON.stringify({ text }));
   expect(answer.json).toMatchObject({

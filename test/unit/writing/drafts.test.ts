@@ -48,6 +48,15 @@ describe('a draft', () => {
     expect(drafts).toContainEqual(expect.objectContaining({ id: draft.id, revision: draft.revision }));
   });
 
+  test('asked for again within ten minutes is the same one, as long as it is there as it was', async () => {
+    const asked = { ...MAIL, subject: 'Asked twice' };
+    const first = await create(asked);
+    expect((await create(asked)).id).toBe(first.id);
+    expect((await create({ ...asked, text: 'Other' })).id).not.toBe(first.id);
+    await world.do('delete_draft', { draftId: first.id });
+    expect((await create(asked)).id).not.toBe(first.id);
+  });
+
   test('may be without recipients and text; then it would not be sent', async () => {
     const draft = await create({ subject: 'Later' });
     expect(draft.policyPreview).toMatchObject({ error: 'invalid_arguments', recipients: [] });
@@ -156,6 +165,15 @@ async function octetsOf(draft: Draft): Promise<string> {
   const { body } = message as { body: { text: string; nonce: string } };
   return body.text.replaceAll(`${body.nonce}| `, '').replace(/^message-id/m, 'Message-ID');
 }
+
+test('whom a draft names at no readable address is told, and not left out without a word', async () => {
+  const header = 'From: anna@alpha-main.test\nTo: you@else.example, "two words"@else.example\nSubject: Odd';
+  const draftId = await world.put(header, 'Hello', { folder: 'Drafts', bits: SEEN | DRAFT });
+  const args = { draftId, revision: draftId };
+  expect(await world.refused('send_draft', args)).toMatchObject({ error: 'invalid_arguments' });
+  expect(await world.refused('update_draft', { ...args, subject: 'x' })).toMatchObject({ error: 'conflict' });
+  expect((await get(draftId)).policyPreview).toMatchObject({ error: 'invalid_arguments', recipients: [] });
+});
 
 describe('send_draft', () => {
   test('takes the draft away and files the copy in one commit, once, however often it is asked', async () => {

@@ -33,7 +33,7 @@ export function toolOf(operation: Operation): object {
     title,
     description,
     inputSchema: named(inputSchema(operation)),
-    outputSchema: shallow(outputSchema(operation), operation.rule === undefined),
+    outputSchema: shallow(outputSchema(operation)),
     annotations: {
       title,
       readOnlyHint: hints.readOnly,
@@ -51,27 +51,38 @@ export function toolOf(operation: Operation): object {
   return made;
 }
 
-/** Where a format has a name (`date-time`) models know it: the pattern that spells it out would only cost them. */
+/** Longer texts have bounds that nobody reaches by chance; the refusal names them. */
+const WORTH_TELLING = 256;
+
+/**
+ * What models need of a schema: the server checks all of it, and each line costs every conversation. Where a format has a
+ * name (`date-time`) the pattern that spells it out is left out, and so are bounds of what is long, and of keys.
+ */
 function named(schema: object): unknown {
-  const lean = (_name: string, value: unknown): unknown => {
+  const lean = (name: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const { pattern: _spelled, ...rest } = value as Record<string, unknown>;
-    return typeof rest['format'] === 'string' ? rest : value;
+    if (name === 'properties') return value;
+    const { pattern, minLength, maxLength, propertyNames: _keys, ...rest } = value as Record<string, unknown>;
+    return {
+      ...rest,
+      ...(typeof minLength === 'number' && minLength > 1 && { minLength }),
+      ...(typeof maxLength === 'number' && maxLength < WORTH_TELLING && { maxLength }),
+      ...(typeof pattern === 'string' && rest['format'] === undefined && { pattern: shortened(pattern) }),
+    };
   };
   return JSON.parse(JSON.stringify(schema, lean));
 }
 
-/**
- * Names and types of the first level: models read these, and every level costs them. Where the answer may be that a
- * person has to accept it, nothing is always there.
- */
-function shallow(schema: Record<string, unknown>, always: boolean): object {
-  const properties = Object.entries(
-    (schema['properties'] ?? {}) as Record<string, { type?: unknown; anyOf?: unknown }>,
-  );
+/** Numbers of ids have no leading zero and fit in a row id: whoever takes them from an answer need not know. */
+function shortened(pattern: string): string {
+  return pattern.replaceAll(/\[1-9\](?:\[0-9\]|\\d)\{0,\d+\}/g, '\\d+');
+}
+
+/** Names and types of the first level: models read these, and every level costs them. */
+function shallow(schema: Record<string, unknown>): object {
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, { type?: unknown }>);
   return {
     type: 'object',
     properties: Object.fromEntries(properties.map(([name, { type }]) => [name, type === undefined ? {} : { type }])),
-    ...(always && schema['required'] !== undefined && { required: schema['required'] }),
   };
 }

@@ -55,6 +55,7 @@ const MANY = [
      JOIN sent_email s ON s.trace = b.trace WHERE s.organization_id = ? LIMIT ?)`,
   'DELETE FROM sent_email WHERE id IN (SELECT id FROM sent_email WHERE organization_id = ? LIMIT ?)',
   'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE tenant = ? LIMIT ?)',
+  'DELETE FROM agent_rule_change WHERE id IN (SELECT id FROM agent_rule_change WHERE tenant = ? LIMIT ?)',
   'DELETE FROM suppression WHERE (tenant, key) IN (SELECT tenant, key FROM suppression WHERE tenant = ? LIMIT ?)',
   'DELETE FROM unsubscription WHERE (tenant, key) IN (SELECT tenant, key FROM unsubscription WHERE tenant = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT c.account_id, c.key FROM correspondent c

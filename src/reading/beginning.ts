@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { decodeCharset, decodeTransfer } from '../../mail/message/decode.ts';
 import { decodeWords } from '../../mail/message/encoded-word.ts';
 import { firstField, readFields, unfold } from '../../mail/message/header.ts';
@@ -13,17 +12,16 @@ const MOST_OCTETS = 512 * 1024;
 const MOST_TEXT = 20_000;
 
 /** The beginning of a message that leaves, as text, for people who have to decide about it. */
-export const Beginning = z.object({
-  from: z.string(),
-  to: z.string(),
-  cc: z.string(),
-  subject: z.string(),
-  date: z.string(),
-  text: z.string(),
-  truncated: z.boolean(),
-  attachments: z.array(z.object({ filename: z.string(), contentType: z.string() })),
-});
-export type Beginning = z.output<typeof Beginning>;
+export interface Beginning {
+  from: string;
+  to: string;
+  cc: string;
+  subject: string;
+  date: string;
+  text: string;
+  truncated: boolean;
+  attachments: { filename: string; contentType: string }[];
+}
 
 /** Of a blob of so many octets. */
 export async function beginningOf(

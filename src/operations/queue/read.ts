@@ -1,12 +1,23 @@
 import { z } from 'zod';
 import { queueRow, type QueueRow } from '../../../mail/store/queue-rows.ts';
 import { rowId } from '../../ids.ts';
-import { Beginning, beginningOf } from '../../reading/beginning.ts';
+import { beginningOf } from '../../reading/beginning.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { Id } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 import { itemOf, QueueItem } from './item.ts';
+
+const Beginning = z.object({
+  from: z.string(),
+  to: z.string(),
+  cc: z.string(),
+  subject: z.string(),
+  date: z.string(),
+  text: z.string(),
+  truncated: z.boolean(),
+  attachments: z.array(z.object({ filename: z.string(), contentType: z.string() })),
+});
 
 export const getQueueItem = operation({
   name: 'get_queue_item',

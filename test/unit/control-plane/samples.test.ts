@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => tenants[Symbol.asyncDispose]());
 
 /** What takes something away comes last, and from things to what they stand on. */
-const LAST = ['remove_email_forwarder', 'detach_email_from_service', 'delete_service', 'delete_email'];
+const LAST = ['remove_email_forwarder', 'undo_changes', 'detach_email_from_service', 'delete_service', 'delete_email'];
 const rank = (one: Operation): number => LAST.indexOf(one.name) + (one.hints.destructive ? 1 : 0);
 
 /** Operations that a good call does not end with success here. */

@@ -194,6 +194,25 @@ describe('send_draft', () => {
     expect(await world.refused('get_draft', { draftId: draft.id })).toMatchObject({ error: 'not_found' });
   });
 
+  test('by two tokens at once sends one: who comes second finds no draft', async () => {
+    const other = await world.tenants.caller({ actions: ['read', 'send'] });
+    for (let round = 0; round < 5; round++) {
+      const draft = await create({ ...MAIL, subject: `Race ${round}` });
+      const args = { mailbox: world.mailbox, draftId: draft.id, revision: draft.revision };
+      const both = await Promise.all([
+        world.tenants.try('send_draft', args),
+        world.tenants.try('send_draft', args, other),
+        world.tenants.try('update_draft', { ...args, text: 'Meanwhile' }, other),
+      ]);
+      const done = both.filter(({ kind }) => kind === 'done');
+      expect(done).toHaveLength(1);
+      for (const one of both) {
+        if (one.kind === 'done') continue;
+        expect(['conflict', 'not_found']).toContain(one.refusal.error);
+      }
+    }
+  });
+
   test('that is not taken leaves the draft where it is', async () => {
     const draft = await create({ ...MAIL, to: 'gone@gone.example', subject: 'Stays' });
     await world.tenants.do('add_suppression', { address: 'gone@gone.example' });

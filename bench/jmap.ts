@@ -1,10 +1,8 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountId, jmapId } from '../mail/jmap/ids.ts';
-import { quiet } from '../mail/log.ts';
-import { MailStore } from '../mail/store/store.ts';
 import { askServer } from '../src/control/client.ts';
-import { bigAccount, wordOf } from './lib/big-account.ts';
+import { type BigAccount as Big, fillDirectory, wordOf } from './lib/big-account.ts';
 import { at, JmapWire, timed } from './lib/jmap-load.ts';
 import { poll, pollers } from './lib/jmap-polling.ts';
 import { JmapStream } from './lib/jmap-streams.ts';
@@ -41,7 +39,7 @@ const { dataDir } = filled;
 try {
   process.kill(filled.roots[0] ?? 0, 'SIGTERM');
   await sleep(3_000);
-  const big = await fill();
+  const big = await fillDirectory(dataDir, MESSAGES);
   for (const part of [answers, polling, streams]) {
     // Each in a process of its own: memory that an earlier load left free would hide what the next one takes.
     const box = await startMailstead(ACCOUNTS, {}, undefined, dataDir);
@@ -56,25 +54,6 @@ try {
 }
 
 type Subject = Awaited<ReturnType<typeof startMailstead>>;
-type Big = Awaited<ReturnType<typeof bigAccount>>;
-
-async function fill(): Promise<Big> {
-  const store = await MailStore.open({
-    dataDir,
-    engine: new URL('../src/store-thread.ts', import.meta.url),
-    keepFree: 0,
-    clock: Date.now,
-    log: quiet,
-    meter: quiet,
-    fatal: (error) => {
-      throw error;
-    },
-  });
-  const progress = (done: number): void => void process.stderr.write(`${done} messages\n`);
-  const big = await bigAccount(store, { messages: MESSAGES, progress });
-  await store[Symbol.asyncDispose]();
-  return big;
-}
 
 /** What one client waits for, one request after the other. */
 async function answers(box: Subject, big: Big): Promise<void> {

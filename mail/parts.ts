@@ -13,10 +13,12 @@ import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/a
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
+import { forgetAgentSends } from './store/agent-send.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
+import { forgetExposures, noteExposures } from './store/exposure.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
@@ -57,6 +59,7 @@ import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
 import { forgetTlsResults } from './store/tls-result.ts';
 import { sweepWords } from './store/word-sweep.ts';
+import { askRelease, decideRelease, suspectsOf } from './store/withheld.ts';
 import { undoAgentChanges } from './store/undo-commands.ts';
 import { learn } from './store/words.ts';
 
@@ -76,6 +79,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
+      askRelease,
       attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
@@ -87,6 +91,7 @@ export function mailParts(): ThreadParts {
       copyEmail,
       copyEntries,
       createMailbox,
+      decideRelease,
       deliver,
       destroyEmails,
       destroyMailbox,
@@ -100,8 +105,10 @@ export function mailParts(): ThreadParts {
       forgetAgentChanges,
       expireApprovals,
       forgetApprovals,
+      forgetAgentSends,
       forgetBans,
       forgetDeparted,
+      forgetExposures,
       forgetExpunged,
       forgetGreylist,
       forgetHistory,
@@ -125,6 +132,7 @@ export function mailParts(): ThreadParts {
       passGreylist,
       learn,
       makeLabel,
+      noteExposures,
       noteKept,
       placeEmail,
       plantMailbox,
@@ -186,6 +194,7 @@ export function mailParts(): ThreadParts {
       queueDepth,
       submissionFacts,
       submissionsOf,
+      suspectsOf,
       threadChanges,
       threadEmails,
     ],

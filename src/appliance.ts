@@ -4,6 +4,8 @@ import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
 import type { Relay } from '../mail/relay/relay.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
+import { OwnerHerald } from './agents/owner-herald.ts';
+import { forgetProposals } from './agents/proposal-commands.ts';
 import { startControl } from './control/server.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
@@ -20,6 +22,7 @@ import { openRelay } from './start/relay.ts';
 import { openVacation } from './start/vacation.ts';
 import type { Surroundings } from './start/surroundings.ts';
 import { worldOf } from './start/world.ts';
+import { forgetNarrowTokens } from './tokens/narrow-commands.ts';
 import { version } from './version.ts';
 import { Courier } from './webhooks/courier.ts';
 
@@ -39,7 +42,8 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  stack.use(new Housekeeping(store, around.clock, log, [forgetOAuth, forgetUploads, releaseResumed]));
+  const chores = [forgetNarrowTokens, forgetOAuth, forgetProposals, forgetUploads, releaseResumed];
+  stack.use(new Housekeeping(store, around.clock, log, chores));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
   const outboundTls = stack.use(new OutboundTls(inside));
@@ -69,6 +73,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
+  stack.use(new OwnerHerald({ ...inside, baseUrl: world.baseUrl, queued, live: settings.live }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
   stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
+import { catalogueSha256 } from './mcp/catalogue-pin.ts';
 import type { Listeners } from './start/ports.ts';
 import type { Seeded } from './seed.ts';
 
@@ -37,6 +38,7 @@ function local(facts: Facts): string {
     ...secrets(facts),
     `  ports     ${ports(listeners)}`,
     `  data      ${settings.dataDir}`,
+    tools(),
     ...(http === undefined ? [] : [`  health    http://127.0.0.1:${http}/readyz`]),
     '',
     ...[...mailTries(facts), ...agentTries(facts)].flatMap(shown),
@@ -145,6 +147,7 @@ function live({ settings, listeners, seeded, selfSigned, baseUrl }: Facts): stri
     `Mailstead is ${settings.hostname}.`,
     `  ports     ${ports(listeners)}`,
     `  data      ${settings.dataDir}`,
+    tools(),
     ...(certificate === undefined ? [] : [`  ${certificate}`]),
     ...(seeded.claim === undefined
       ? []
@@ -155,6 +158,11 @@ function live({ settings, listeners, seeded, selfSigned, baseUrl }: Facts): stri
     `  next      bin/mailstead domain add example.com${at} && bin/mailstead mailbox add you@example.com${at}`,
     '',
   ].join('\n');
+}
+
+/** By this an owner knows later whether agents are shown other tools. */
+function tools(): string {
+  return `  tools     SHA-256 ${catalogueSha256()}`;
 }
 
 function ports(listeners: Listeners): string {

@@ -32,6 +32,8 @@ export const METRICS: Readonly<Record<string, string>> = {
   dns_queries_total: 'Questions to the name server, by way and outcome.',
   webhook_attempts_total: 'Attempts to tell webhooks what arrived, by outcome (told, later, dead).',
   sent_messages_total: 'Messages that programs asked to have sent, by outcome (sent, or the kind of refusal).',
+  agent_mail_total: 'Messages that agents asked to have sent, by outcome (accepted, or what stopped it).',
+  agent_exposures_total: 'Messages of outsiders that agents were shown for the first time within an hour.',
   senders_paused_total: 'Mailboxes and keys that were paused as they sent what they never sent, by kind.',
   approvals_decided_total:
     'Decisions of people on pages about mail of agents, by outcome (approved, denied, or why nothing was done).',

@@ -19,6 +19,7 @@ import { SERVICES } from './services/parts-commands.ts';
 import { UNSUBSCRIBE } from './unsubscribe/parts-commands.ts';
 import { addFirstToken } from './tokens/first-token-commands.ts';
 import { addToken, revokeToken, stampSecrets } from './tokens/commands.ts';
+import { addNarrowToken, forgetNarrowTokens } from './tokens/narrow-commands.ts';
 
 /** Commands, queries and migrations of the engine and of the appliance's areas. */
 export function storeParts(): ThreadParts {
@@ -37,7 +38,9 @@ export function storeParts(): ThreadParts {
     ...SERVICES,
     ...UNSUBSCRIBE,
     addFirstToken,
+    addNarrowToken,
     addToken,
+    forgetNarrowTokens,
     freezeOrganization,
     noteAudit,
     removeOrganization,

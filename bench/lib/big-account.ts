@@ -3,7 +3,8 @@ import { addAccount } from '../../mail/store/account.ts';
 import { addDomain } from '../../mail/store/domain.ts';
 import { appendMessage } from '../../mail/store/entry-commands.ts';
 import { createMailbox, findMailbox } from '../../mail/store/mailbox.ts';
-import type { MailStore } from '../../mail/store/store.ts';
+import { quiet } from '../../mail/log.ts';
+import { MailStore } from '../../mail/store/store.ts';
 
 /** Words by rank, as they come in texts: the first in nearly every one, the last in hardly any. */
 const VOCABULARY = 60_000;
@@ -53,6 +54,23 @@ export async function bigAccount(store: MailStore, { messages, progress }: Filli
   }
   await Promise.all(under);
   return made;
+}
+
+/** The same in a data directory in which nothing runs; says how far it is. */
+export async function fillDirectory(dataDir: string, messages: number): Promise<BigAccount> {
+  await using store = await MailStore.open({
+    dataDir,
+    engine: new URL('../../src/store-thread.ts', import.meta.url),
+    keepFree: 0,
+    clock: Date.now,
+    log: quiet,
+    meter: quiet,
+    fatal: (error) => {
+      throw error;
+    },
+  });
+  const progress = (done: number): void => void process.stderr.write(`${done} messages\n`);
+  return await bigAccount(store, { messages, progress });
 }
 
 async function emptyAccount(store: MailStore): Promise<BigAccount> {

@@ -3,14 +3,15 @@ import { readFields } from '../message/header.ts';
 import { indexMessage } from '../message/indexer.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
-import type { Store } from '../store/engine/types.ts';
+import type { MailStore } from '../store/store.ts';
 import { destinations, type Unreachable } from './destinations.ts';
-import type { Policy } from './policy.ts';
+import { aboutMessage } from './agent/about-message.ts';
+import type { Asked, Policy } from './policy.ts';
 import type { Submission } from './submit.ts';
 
 /** What such mail needs of the box. */
 export interface AutomaticDesk {
-  readonly store: Store;
+  readonly store: MailStore;
   /** Our own name. */
   readonly hostname: string;
   /** ms UTC. */
@@ -27,6 +28,8 @@ export interface AutomaticDesk {
 /** A message that a program writes in the name of an account. */
 export interface Automatic {
   account: number;
+  /** Who has it written, as the policy is told; left out: the box, as its owner set it. */
+  by?: Pick<Asked, 'credential' | 'login'>;
   author: Address;
   to: readonly Address[];
   trace: string;
@@ -41,7 +44,7 @@ export interface Automatic {
  */
 export async function automaticMail(
   desk: AutomaticDesk,
-  { account, author, to, trace, bytes, spares }: Automatic,
+  { account, by = { credential: null }, author, to, trace, bytes, spares }: Automatic,
 ): Promise<{ mail: Submission; unreachable: Unreachable[] }> {
   const { store, hostname, clock, forwardKey: key, hold } = desk;
   const data = Uint8Array.from(bytes);
@@ -51,6 +54,7 @@ export async function automaticMail(
   const { unreachable, ...where } = await destinations(store, to, way);
   const { budgets = [], ...whose } = await desk.senderOf(account);
   const recipients = to.map(formatAddress);
+  const verdict = await desk.policy({ ...whose, ...by, account, sender: '', recipients, size: index.size });
   const mail: Submission = {
     ...whose,
     ...where,
@@ -67,10 +71,9 @@ export async function automaticMail(
     as: { kind: 'account', account },
     spares,
     guard: null,
-    verdict: await desk.policy({ ...whose, account, credential: null, sender: '', recipients, size: index.size }),
+    ...(await aboutMessage(store, verdict, { account, index, data, file: null })),
     sendAt: null,
     hold,
-    index,
     data,
     file: null,
   };

@@ -12,6 +12,7 @@ import type { Onward } from './forward.ts';
 import { type TakenReport, takeReport } from './report.ts';
 import { storeKeywords } from '../store/flags.ts';
 import { keepJudged } from '../store/judged.ts';
+import { noteWrittenHere } from '../store/written-here.ts';
 import { addEmail, addEntry } from '../store/message.ts';
 import { notedKeys } from '../policy/noted-keys.ts';
 import { noteSender } from '../store/sender.ts';
@@ -149,7 +150,12 @@ export function deliveryTrace(sender: string, to: string): string {
 /** Puts a message into a mailbox of one account and into its story: what others got is none of its business. False: nowhere. */
 export async function receive(
   tx: Write,
-  mail: Pick<Accepted, 'trace' | 'sender' | 'index'> & { from?: Accepted['from'] },
+  mail: Pick<Accepted, 'trace' | 'sender' | 'index'> & {
+    from?: Accepted['from'];
+    /** Of the mailbox that sent it, when it was handed in here. */
+    account?: number | null;
+    tenant?: number;
+  },
   delivery: Delivery,
   blob: number,
   stamp: Stamp,
@@ -158,6 +164,9 @@ export async function receive(
   const { account, to, filing } = delivery;
   const email = await deliverTo(tx, delivery, blob, index, stamp);
   if (email === undefined) return false;
+  // A program writes what strangers give it, and under the null sender goes what nobody wrote.
+  const { account: writer = null, tenant } = mail;
+  if (writer !== null && tenant !== undefined && sender !== '') await noteWrittenHere(tx, email, tenant);
   const told = { from: sender, to: [to], size: index.size, email, ...from, ...(filing && said(filing)) };
   const event = filing?.folder === 'rejects' ? 'refused' : 'received';
   await note(tx, trace, event, account, told, stamp, { messageId: index.messageId });

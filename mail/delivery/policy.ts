@@ -5,8 +5,10 @@ export interface Asked {
   tenant: number;
   /** The mailbox that sends; null: a program, or the box. */
   account: number | null;
-  /** Public id of the credential; null: a person's client. */
+  /** Public id of the token or key; null: somebody logged in with a password, or the box sends. */
   credential: string | null;
+  /** Row of the password that somebody logged in with; null and left out: nobody did. */
+  login?: number | null;
   sender: string;
   recipients: readonly string[];
   size: number;

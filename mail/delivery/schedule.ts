@@ -1,4 +1,4 @@
-import { parseAddress } from '../message/address.ts';
+import { parseAddress, textKey } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { anyOver, countUse } from '../store/alias-use.ts';
 import { approvalRow, endApproval, isWhole } from '../store/approval.ts';
@@ -8,6 +8,7 @@ import { command, query, type Stamp, type Write } from '../store/engine/types.ts
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { heldFor } from '../store/paused-sender.ts';
+import { reach } from '../store/reached.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { dropScheduled, type ScheduledRow as Owned, scheduledOf } from '../store/scheduled.ts';
 import { receive, sendOn } from './deliver.ts';
@@ -167,6 +168,9 @@ export const sendScheduled = command(
     };
     const message = { trace, tenant, account, sender, index, hold, ...asked };
     await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
+    if (account !== null && sender !== '') {
+      await reach(tx, account, namedRecipients({ local, here, elsewhere }).map(textKey), stamp.now);
+    }
     await noteLeftOut(tx, message, mail, stamp);
     if (!(await fileLetGo(tx, id, stamp)) && waited.copy_for !== null)
       await fileCopy(tx, waited.copy_for, { blob: row.blob_id, index, by: waited.by }, stamp);

@@ -3,13 +3,17 @@ import { type Address, formatAddress, parseAddress, textKey } from '../message/a
 import { wholeIndex } from '../message/index-types.ts';
 import { anyOver } from '../store/alias-use.ts';
 import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
-import { type Budget, overBudget, spend } from '../store/budget.ts';
+import { type Budget, meet, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
-import { heldFor } from '../store/paused-sender.ts';
-import { suppressed } from '../store/suppression.ts';
 import { awaitApproval, isCrowded } from '../store/approval.ts';
+import { heldFor } from '../store/paused-sender.ts';
+import { ownerOf } from '../store/queue-lane.ts';
+import { reach } from '../store/reached.ts';
+import { suppressed } from '../store/suppression.ts';
+import { noteDecided } from './agent/decided.ts';
 import { judgeAgent } from './agent/gate.ts';
+import { countAgainstLimits } from './agent/limits.ts';
 import type { AgentStop, Reason } from './agent/types.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
@@ -107,16 +111,28 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
   const met = watched === undefined ? undefined : await metBy(tx, mail);
   // Before the message is counted: its recipients are no strangers afterwards.
   const reasons = await agentReasons(tx, submission, stamp.now);
+  if (verdict.kind === 'agent') await noteDecided(tx, submission, { agent: verdict.agent, reasons }, stamp);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
+  if (verdict.kind === 'agent') await countAgainstLimits(tx, verdict.agent);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
   const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
+  if (verdict.kind === 'agent') await meet(tx, ownerOf(mail), keys, stamp.now);
   const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? reasons[0]?.text ?? null);
-  if (sendAt === null && heldBecause === null) return { kind: 'taken', ...(await send(tx, mail, stamp)) };
+  if (sendAt === null && heldBecause === null) {
+    await noteReached(tx, mail, keys, stamp.now);
+    return { kind: 'taken', ...(await send(tx, mail, stamp)) };
+  }
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
   const id = await schedule(tx, mail, wait, stamp);
   if (reasons.length > 0) await askPerson(tx, submission, { id, reasons }, stamp);
   return { kind: 'waits', submission: id, heldBecause, reasons };
+}
+
+/** Programs and automatic answers write to whom a stranger names: that they did so says nothing. */
+async function noteReached(tx: Write, mail: Submission, keys: readonly string[], now: number): Promise<void> {
+  const { sender, as, verdict } = mail;
+  if (sender !== '' && (as.kind === 'account' || verdict.kind === 'agent')) await reach(tx, ownerOf(mail), keys, now);
 }
 
 async function stoppedAgent(rx: Read, mail: Submission, now: number): Promise<AgentStop | undefined> {

@@ -22,19 +22,29 @@ import { imapSearch } from './search/query.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
+/** Told of messages whose text is about to be shown; they are shown when it resolves. */
+export type Shown = (emails: readonly number[]) => Promise<void>;
+
 /** What the IMAP door needs, out of the store, for one account. */
 export class StoreBackend implements ImapStore {
   readonly #store: MailStore;
   readonly #account: number;
   readonly #clock: () => number;
+  readonly #shown: Shown;
   readonly #hand: Hand | undefined;
 
   /** `hand`: whose password opened it; left out, nothing can be decided with it that waits for a person. */
-  constructor(store: MailStore, account: number, clock: () => number, hand?: Hand) {
+  constructor(
+    store: MailStore,
+    account: number,
+    clock: () => number,
+    { shown = () => Promise.resolve(), hand }: { shown?: Shown; hand?: Hand } = {},
+  ) {
     this.#hand = hand;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
+    this.#shown = shown;
   }
 
   mailboxes(): Promise<MailboxInfo[]> {
@@ -77,8 +87,12 @@ export class StoreBackend implements ImapStore {
     return Promise.resolve(this.#store.view(this.#account, mailbox));
   }
 
-  rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
-    return this.#store.read(messageRows, { account: this.#account, mailbox, uids, structure: want.structure });
+  async rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
+    const asked = { account: this.#account, mailbox, uids, structure: want.structure };
+    const rows = await this.#store.read(messageRows, asked);
+    // Without their structure they say when a message came, and how large it is.
+    if (want.structure) await this.#shown(rows.map(({ emailId }) => emailId));
+    return rows;
   }
 
   async bytes({ trace, blob, length }: ContentRef, start: number, count: number): Promise<Buffer> {

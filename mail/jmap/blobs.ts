@@ -5,7 +5,7 @@ import { decodeStream } from '../message/transfer-stream.ts';
 import { findUpload } from '../store/jmap-upload.ts';
 import { type StoredParts, storedParts } from '../store/stored-part.ts';
 import type { BlobRef } from './ids.ts';
-import type { JmapDesk } from './method.ts';
+import type { Call, JmapDesk } from './method.ts';
 
 /** What is read at a time. */
 const PIECE = 256 * 1024;
@@ -50,6 +50,24 @@ export async function openBlob(
   }
   const part = partOf(message, ref.path);
   return part && openPart(desk, message, part, budget);
+}
+
+/** The same for somebody who is about to see its octets, or to make something of them. */
+export async function openShown(
+  { desk, session }: Pick<Call, 'desk' | 'session'>,
+  account: number,
+  ref: BlobRef,
+  budget: Budget = FREE,
+): Promise<JmapBlob | undefined> {
+  const email = emailOf(ref);
+  if (email !== undefined) await session.shown?.(account, [email]);
+  return openBlob(desk, account, ref, budget);
+}
+
+/** The message that a blob is of; undefined for uploads. */
+function emailOf(ref: BlobRef): number | undefined {
+  if (ref.kind === 'inner') return emailOf(ref.of);
+  return ref.kind === 'upload' ? undefined : ref.email;
 }
 
 /** Whether the account has a blob; nothing of it is read but of what is inside of others. */

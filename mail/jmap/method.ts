@@ -1,4 +1,4 @@
-import type { Policy } from '../delivery/policy.ts';
+import type { Asked, Policy } from '../delivery/policy.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
 import type { Budget } from '../store/budget.ts';
@@ -15,8 +15,19 @@ export interface Access {
   readonly readOnly: boolean;
   /** It may send. */
   readonly mayTransmit: boolean;
-  /** Of a password; left out: a token, which decides about nothing that waits for a person. */
-  readonly hand?: Hand;
+  /** With what it was opened, for who judges what is sent: the public id of a token, or the row of a password. */
+  readonly by?: { readonly token: string } | { readonly password: number };
+}
+
+/** As the policy for outgoing mail is told who sends. */
+export function askerOf({ account, by }: Access): Pick<Asked, 'account' | 'credential' | 'login'> {
+  const credential = by !== undefined && 'token' in by ? by.token : null;
+  return { account, credential, login: by !== undefined && 'password' in by ? by.password : null };
+}
+
+/** Whose password it is; undefined: a token, which decides about nothing that waits for a person. */
+export function handOf({ by }: Access): Hand | undefined {
+  return by !== undefined && 'password' in by ? { credential: by.password } : undefined;
 }
 
 /** Who asks: a login or a token, with the accounts that it opens by their ids. */
@@ -28,6 +39,8 @@ export interface JmapSession {
   readonly credential: string;
   /** The agent that it is of: what it changes is written down. Left out: a person's. */
   readonly agent?: string;
+  /** Told which messages of an account are about to be shown; left out: nobody wants to know. */
+  shown?(account: number, emails: readonly number[]): Promise<void>;
 }
 
 /** Tells devices that are not connected. */

@@ -8,7 +8,9 @@ import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetAgentChanges } from '../store/agent-change.ts';
+import { forgetAgentSends } from '../store/agent-send.ts';
 import { forgetBans } from '../store/ban.ts';
+import { forgetExposures } from '../store/exposure.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
 import { crowdedSenders, forgetSenders, MOST_SENDERS, trimSenders } from '../store/sender.ts';
@@ -61,9 +63,11 @@ export class Housekeeping implements AsyncDisposable {
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
       forgetAgentChanges,
+      forgetAgentSends,
       expireApprovals,
       forgetApprovals,
       forgetBans,
+      forgetExposures,
       forgetRejects,
       forgetSenders,
       forgetSenderUse,

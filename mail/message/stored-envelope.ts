@@ -32,6 +32,12 @@ export function readEnvelope(envelope: string): StoredEnvelope {
   };
 }
 
+/** Where the author wants answers: Reply-To, or From where it is missing. */
+export function readReplyTo(envelope: string): HeaderAddress[] | undefined {
+  const wire = readWire(envelope);
+  return Array.isArray(wire) ? addresses((wire as WireValue[])[4]) : undefined;
+}
+
 function text(value: WireValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { aboutMessage } from '../delivery/agent/about-message.ts';
+import { countAgentMail } from '../delivery/agent/count.ts';
 import { whyOf } from '../delivery/agent/why.ts';
 import { allowAll } from '../delivery/policy.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
@@ -8,7 +9,7 @@ import type { Login } from '../login/types.ts';
 import { formatAddress } from '../message/address.ts';
 import { FactsReader } from '../message/facts.ts';
 import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
-import { indexMessage, MessageIndexer } from '../message/indexer.ts';
+import { MessageIndexer } from '../message/indexer.ts';
 import { pausedText } from './answer.ts';
 import { type CrossingBlob, IncomingMessage, isForwarded, type Planned } from './incoming-message.ts';
 import type { IntakeDesk } from './intake-desk.ts';
@@ -63,13 +64,13 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageFacts): Promise<Refusal | undefined> {
     const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
     const { store, hold, policy = allowAll } = this.intake.options;
-    const { account } = this.#login;
+    const { account, credential: login } = this.#login;
     const { authors } = this.#header;
     const { budgets = [], ...whose } = await this.intake.options.senderOf(account);
     const to = recipients.map((one) => formatAddress(one.address));
     const from = sender === undefined ? '' : formatAddress(sender);
-    const asked = { ...whose, account, credential: null, sender: from, recipients: to, size: index.size };
-    const verdict = await policy(asked);
+    const asked = { ...whose, account, credential: null, login, sender: from, recipients: to, size: index.size };
+    const told = await aboutMessage(store, await policy(asked), { account, index, ...blob });
     const mail: Submission = {
       trace: id,
       account,
@@ -86,7 +87,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
       as: { kind: 'account', account },
       spares: false,
       guard: null,
-      verdict,
+      ...told,
       sendAt: null,
       here: plan.deliveries,
       local: [
@@ -96,27 +97,15 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
       elsewhere: rowsFor(recipients.filter(({ route: where }) => where.kind === 'elsewhere')),
       wishes: rowsFor(recipients.filter(({ route: where }) => isOurs(where))),
       hold,
-      index,
       ...blob,
-      ...(verdict.kind === 'agent' && (await this.#wholly(blob, index))),
     };
     const report = await this.#report(blob, index);
     if (report !== undefined) mail.report = report;
     const done = await store.write(submit, mail);
+    countAgentMail(this.intake.options.meter, mail.verdict, done);
     if (done.kind === 'taken' && done.queued) this.intake.options.queued();
     if (done.kind === 'taken') this.countForwards(plan);
     return refusalOf(done);
-  }
-
-  /** What a person is shown of it and what an approval is bound to, should it have to wait for one. */
-  async #wholly(
-    { data, file }: CrossingBlob,
-    index: MessageFacts | MessageIndex,
-  ): Promise<Pick<Submission, 'index' | 'sha256'>> {
-    const { files } = this.intake.options.store;
-    const octets = file === null ? (data ?? new Uint8Array()) : await files.read(file.file, 0, file.size);
-    const sha256 = createHash('sha256').update(octets).digest('hex');
-    return { index: 'envelope' in index ? index : indexMessage(octets), sha256 };
   }
 
   /** To who asked to be told of success. */

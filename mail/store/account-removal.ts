@@ -73,7 +73,9 @@ const FROM_EMAIL = [
   'DELETE FROM expunged WHERE email_id = ?',
   'DELETE FROM email_meta WHERE email_id = ?',
   'DELETE FROM judged WHERE email_id = ?',
+  'DELETE FROM written_here WHERE email_id = ?',
   'DELETE FROM reject WHERE email_id = ?',
+  'DELETE FROM withheld WHERE email_id = ?',
   'DELETE FROM learned WHERE email_id = ?',
   'DELETE FROM email WHERE id = ?',
 ];
@@ -91,6 +93,8 @@ async function removeRest(tx: Write, account: number): Promise<boolean> {
 const REST = [
   'DELETE FROM sender WHERE (account_id, key) IN (SELECT account_id, key FROM sender WHERE account_id = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM exposure WHERE (reader, email_id) IN (SELECT reader, email_id FROM exposure WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE account_id = ? LIMIT ?)',
   `DELETE FROM word WHERE (account_id, hash) IN (SELECT account_id, hash FROM word WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM lesson WHERE (account_id, email_id) IN (SELECT account_id, email_id FROM lesson WHERE account_id = ? LIMIT ?)`,
   'DELETE FROM word_memory WHERE account_id IN (SELECT account_id FROM word_memory WHERE account_id = ? LIMIT ?)',

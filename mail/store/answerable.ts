@@ -48,3 +48,23 @@ export const threadOfMessage = query(
     return row?.thread;
   },
 );
+
+/** The message of an account that has the first of these Message-IDs that any has; ids without their brackets. */
+export const answeredEmail = query(
+  'answered-email',
+  async (rx, { account, ids }: { account: number; ids: readonly string[] }): Promise<number | undefined> => {
+    for (const id of ids) {
+      const h = hashId(id);
+      const row = await rx.get<{ id: number }>(
+        `SELECT e.id FROM msgid i CROSS JOIN email e ON e.thread_id = i.thread_id JOIN email_meta m ON m.email_id = e.id
+         WHERE i.account_id = ?1 AND i.h = ?2 AND +e.account_id = ?1 AND substr(m.refs, 1, 8) = ?3
+         ORDER BY e.received_at DESC, e.id DESC LIMIT 1`,
+        account,
+        h,
+        new Uint8Array(BigInt64Array.of(h).buffer),
+      );
+      if (row !== undefined) return row.id;
+    }
+    return undefined;
+  },
+);

@@ -46,18 +46,28 @@ export async function claimOf(rx: Read, account: number, thread: number): Promis
 
 /**
  * Whether an agent may answer a conversation now: nobody else has claimed it, and where it has a claim of its own no
- * person came between. Asked in the commit that sends. An agent without a claim is let through where nobody has one.
+ * person came between. Asked in the commit that sends. An agent without a claim is let through where nobody has one; what
+ * those have claimed that it is `from` is its own.
  */
 export async function claimStands(
   rx: Read,
-  { account, thread, credential, now }: { account: number; thread: number; credential: string; now: number },
+  { account, thread, credential, from = [], now }: Asking,
 ): Promise<{ kind: 'free' } | { kind: 'yours'; until: number } | Hindered> {
   const claim = await claimOf(rx, account, thread);
   if (claim === undefined || claim.until <= now) return { kind: 'free' };
   const { holder, until } = claim;
-  if (holder !== credential) return { kind: 'claimed', holder, until };
+  if (holder !== credential && !from.includes(holder)) return { kind: 'claimed', holder, until };
   const between = personSince(await conversationOf(rx, account, thread), claim);
   return between === undefined ? { kind: 'yours', until } : { kind: between };
+}
+
+/** Who asks about which conversation, and when (ms UTC). */
+export interface Asking {
+  account: number;
+  thread: number;
+  credential: string;
+  from?: readonly string[];
+  now: number;
 }
 
 /** Mail programs say to the second when something was sent. */

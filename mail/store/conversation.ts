@@ -1,4 +1,4 @@
-import type { Read } from './engine/types.ts';
+import { query, type Read } from './engine/types.ts';
 import { ANSWERED, DRAFT } from './flags.ts';
 
 /** A message of a thread in one of the mailboxes that show it. */
@@ -24,6 +24,11 @@ export async function threadOfEmail(rx: Read, account: number, email: number): P
   );
   return row?.thread;
 }
+
+/** The same for doors. */
+export const threadOf = query('thread-of', (rx, { account, email }: { account: number; email: number }) =>
+  threadOfEmail(rx, account, email),
+);
 
 /** What is shown of a thread outside of the trash, oldest first. */
 export function conversationOf(rx: Read, account: number, thread: number): Promise<Member[]> {

@@ -30,6 +30,8 @@ const files = [
   '0030-claims.sql',
   '0029-agent-policy.sql',
   '0027-approval.sql',
+  '0026-exposure.sql',
+  '0034-withheld.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -1,5 +1,6 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
 import { forgetJudged } from './judged.ts';
+import { forgetWrittenHere } from './written-here.ts';
 import { type EntryRow, takeEntries } from './message.ts';
 import { settleGone } from './shown.ts';
 import { bury } from './type-state.ts';
@@ -102,6 +103,8 @@ async function forgetEmail(tx: Write, id: number, stamp: Stamp): Promise<string 
   await tx.run('DELETE FROM email_meta WHERE email_id = ?', id);
   await forgetJudged(tx, id);
   await forgetLearned(tx, id);
+  await forgetWrittenHere(tx, id);
+  await tx.run('DELETE FROM withheld WHERE email_id = ?', id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await bury(tx, row.account_id, 'Email', was, row.hidden, stamp);
   return collectBlob(tx, row.blob_id);

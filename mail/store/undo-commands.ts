@@ -106,7 +106,9 @@ async function carryOut(
   const left = places?.filter((one) => !missing.includes(one)) ?? [];
   const lost: Kept[] = missing.length > 0 ? ['folder-gone'] : [];
   if ((await faceOf(tx, account, email)).places.length === 0) {
-    const stopped = left.length === 0 ? 'folder-gone' : await bringBack(tx, account, email, left, stamp);
+    // Better in another folder than lost.
+    const to = left.length === 0 ? await inboxOf(tx, account) : left;
+    const stopped = await bringBack(tx, account, email, to, stamp);
     if (stopped !== undefined) return [stopped];
   }
   const keywords = {
@@ -117,6 +119,14 @@ async function carryOut(
   const mailboxes = left.length === 0 ? null : ({ kind: 'replace', all: left } as const);
   const [outcome] = await changeEach(tx, { account, changes: [{ email, keywords, mailboxes }] }, stamp);
   return [...lost, ...notDone(outcome)];
+}
+
+async function inboxOf(rx: Read, account: number): Promise<number[]> {
+  const rows = await rx.all<{ id: number }>(
+    `SELECT id FROM mailbox WHERE account_id = ? AND role = 'inbox' AND gone_at IS NULL`,
+    account,
+  );
+  return rows.map(({ id }) => id);
 }
 
 function notDone(outcome: ChangeOutcome | undefined): Kept[] {

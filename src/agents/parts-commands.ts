@@ -1,4 +1,6 @@
 import type { Command } from '../../mail/store/engine/types.ts';
+import { setTokenMode, stopAgents } from './mode-commands.ts';
+import { noteCatalogue, tellAuditHead, tellCatalogue } from './pin-commands.ts';
 import { addProposal, decideProposal, forgetProposals, settleProposal } from './proposal-commands.ts';
 
 /** What this area writes. */
@@ -6,5 +8,10 @@ export const AGENTS: readonly Command<never, unknown>[] = [
   addProposal,
   decideProposal,
   forgetProposals,
+  noteCatalogue,
+  setTokenMode,
   settleProposal,
+  stopAgents,
+  tellAuditHead,
+  tellCatalogue,
 ];

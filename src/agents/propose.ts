@@ -3,7 +3,7 @@ import type { Call, Operation } from '../operations/operation.ts';
 import { publicId } from '../ids.ts';
 import { refuse } from '../operations/refusal.ts';
 import { findOrganization } from '../organizations/commands.ts';
-import { governing } from './governing.ts';
+import { callerPolicy } from './caller-policy.ts';
 import { addProposal } from './proposal-commands.ts';
 
 const KEEP_MS = 7 * 86_400_000;
@@ -24,7 +24,7 @@ export type PendingApproval = {
 /** Whether this call changes a rule of mail and comes from a token whose rules wait for a person. */
 export async function waitsForPerson(call: Call, operation: Operation, input: unknown): Promise<boolean> {
   if (operation.rule === undefined || call.caller.kind !== 'token') return false;
-  const { governed, policy } = await governing(call);
+  const { governed, policy } = await callerPolicy(call);
   return governed && policy.rulesWait && operation.rule(call, input as never);
 }
 

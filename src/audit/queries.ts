@@ -3,6 +3,7 @@ import { type AuditRow, CHAIN_START, chainHash } from './row.ts';
 
 export interface AuditLine extends AuditRow {
   id: number;
+  hash: Uint8Array;
 }
 
 type Columns = {
@@ -63,5 +64,6 @@ function lineOf(row: Columns): AuditLine {
     target: row.target,
     outcome: row.outcome,
     detail: JSON.parse(row.detail) as AuditRow['detail'],
+    hash: row.hash,
   };
 }

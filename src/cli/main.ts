@@ -55,6 +55,7 @@ const OPTIONS = {
   actions: { type: 'string' },
   org: { type: 'string' },
   markdown: { type: 'boolean' },
+  digests: { type: 'boolean' },
   url: { type: 'string' },
   'token-file': { type: 'string' },
   json: { type: 'boolean' },
@@ -63,7 +64,15 @@ const OPTIONS = {
 } as const;
 
 /** Options that only some words understand. */
-const OWN = ['password-stdin', 'actions', 'org', 'markdown', 'url', 'token-file'] as const satisfies (keyof Options)[];
+const OWN = [
+  'password-stdin',
+  'actions',
+  'org',
+  'markdown',
+  'digests',
+  'url',
+  'token-file',
+] as const satisfies (keyof Options)[];
 
 interface Values extends Options {
   'env-file'?: string[] | undefined;

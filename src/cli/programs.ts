@@ -36,11 +36,12 @@ const serve: Program = {
 
 const tools: Program = {
   words: 'tools',
-  usage: '[NAME|WORD...] [--markdown]',
-  about: 'List operations, or tell all about one; with --markdown as docs/tools.md',
-  options: ['markdown'],
+  usage: '[NAME|WORD...] [--markdown|--digests]',
+  about: 'List operations, or tell all about one; or write docs/tools.md or their digests',
+  options: ['markdown', 'digests'],
   async run({ args, options }) {
-    const { listTools, toolsPage } = await import('./tools.ts');
+    const { listTools, toolDigests, toolsPage } = await import('./tools.ts');
+    if (options.digests === true) return args.length > 0 ? misused(tools) : say(toolDigests());
     if (options.markdown === true) return args.length > 0 ? misused(tools) : say(toolsPage().trimEnd());
     return say(listTools(args, options.json === true));
   },

@@ -1,3 +1,5 @@
+import { digestsOf } from '../mcp/catalogue-pin.ts';
+import { toolOf } from '../mcp/listing.ts';
 import { BOX_OPERATIONS } from '../operations/box/index.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../operations/catalogue.ts';
 import { describe, inputSchema } from '../operations/description.ts';
@@ -19,6 +21,11 @@ export function listTools(words: readonly string[], json: boolean): string {
     ['operation', 'needs', 'what'],
     found.map((one) => [one.name, needs(one), one.title]),
   );
+}
+
+/** src/mcp/catalogue.json: by it a start knows which tools there are. */
+export function toolDigests(): string {
+  return JSON.stringify(digestsOf(CATALOGUE, toolOf), null, 2);
 }
 
 /** docs/tools.md, from the operations themselves. */

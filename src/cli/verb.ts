@@ -6,6 +6,7 @@ export interface Options {
   url?: string | undefined;
   'token-file'?: string | undefined;
   markdown?: boolean | undefined;
+  digests?: boolean | undefined;
 }
 
 /** The words of one thing that the command can do. */

@@ -1,3 +1,4 @@
+import { catalogueSha256 } from '../mcp/catalogue-pin.ts';
 import type { Operation } from '../operations/operation.ts';
 import { ALL_ACTIONS } from '../tokens/token.ts';
 
@@ -29,6 +30,8 @@ export function llmsText(operations: readonly Operation[], { baseUrl, open }: Pl
     `- [Tokens and errors](${baseUrl}/auth.md): how to get in, what a token may do, what a refusal looks like`,
     '',
     '## Tools',
+    '',
+    `Catalogue: SHA-256 ${catalogueSha256()}. tools/list says the same in _meta; when it changes without an update, stop and tell your owner.`,
     '',
     ...operations.map((one) => `- ${one.name} (${one.toolset}, ${one.action}): ${one.description}`),
     '',

@@ -52,21 +52,17 @@ async function byPassword(
   // Behind a trusted proxy the protocol is what the proxy says.
   const secure = request.protocol === 'https' || isLoopback(request.ip);
   const outcome = await world.logins.password(user, password, { ip: request.ip, door: 'jmap', secure });
-  return outcome.kind === 'in' ? loggedIn(outcome.login) : told(outcome);
+  return outcome.kind === 'in' ? loggedIn(world, outcome.login) : told(outcome);
 }
 
-function loggedIn(login: Login): JmapAuthenticated {
+function loggedIn(world: World, login: Login): JmapAuthenticated {
   const address = `${login.address.local}@${login.address.domain}`;
   const readOnly = login.readOnly === true;
-  const access = {
-    account: login.account,
-    address,
-    readOnly,
-    mayTransmit: !readOnly,
-    hand: { credential: login.credential },
-  };
+  const by = { password: login.credential };
+  const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
   const accounts = new Map([[accountId(login.account), access]]);
-  return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}` }, login };
+  const shown = (_account: number, emails: readonly number[]) => world.agents.shownToLogin(login, emails);
+  return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}`, shown }, login };
 }
 
 function told(outcome: Exclude<LoginOutcome, { kind: 'in' }>): JmapAuthenticated {
@@ -89,6 +85,12 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   if (found.kind !== 'caller')
     return refused(found.kind === 'refused' ? found.why : 'send a token as "Bearer <token>"');
   const { caller } = found;
+  if (caller.token?.mode === 'frozen') {
+    return { kind: 'refused', status: 403, why: 'the token is frozen: a person set it so on the page Agents' };
+  }
+  if (caller.token?.narrow != null) {
+    return { kind: 'refused', status: 403, why: 'the token was made for one purpose: it is for MCP and REST only' };
+  }
   if (!caller.actions.has('mail_read')) {
     return { kind: 'refused', status: 403, why: 'the token has no "read": it opens no mailbox' };
   }
@@ -96,11 +98,17 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
     (await openAccounts(world, caller)).map((one) => [accountId(one.id), accessOf(one, caller)]),
   );
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
-  return { kind: 'in', session: { username, accounts, credential: caller.actor, agent: caller.actor } };
+  const token = caller.token?.id ?? 0;
+  const shown = (account: number, emails: readonly number[]) => world.agents.shownToToken(token, account, emails);
+  return { kind: 'in', session: { username, accounts, credential: caller.actor, agent: caller.actor, shown } };
 }
 
-function accessOf({ id, address }: AccountInfo, { actions }: Caller): Access {
-  return { account: id, address, readOnly: !actions.has('manage'), mayTransmit: actions.has('send') };
+function accessOf({ id, address }: AccountInfo, { actions, actor, token }: Caller): Access {
+  const { mode = 'normal' } = token ?? {};
+  const readOnly = mode === 'read_only' || !actions.has('manage');
+  // One that only answers may: the gate sees what.
+  const mayTransmit = actions.has('send') && mode !== 'read_only' && mode !== 'draft_only';
+  return { account: id, address, readOnly, mayTransmit, by: { token: actor } };
 }
 
 /** The mailboxes of the organization within the token's limits. One that is limited to a service opens none. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { openBlob } from '../../mail/jmap/blobs.ts';
+import { openShown } from '../../mail/jmap/blobs.ts';
 import { blobRef } from '../../mail/jmap/ids.ts';
 import { mediaType } from '../../mail/jmap/media-type.ts';
 import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
@@ -46,7 +46,8 @@ async function download(
   const { accountId, blobId, '*': name } = request.params as Record<'accountId' | 'blobId' | '*', string>;
   const account = session.accounts.get(accountId)?.account;
   const ref = account === undefined ? undefined : blobRef(account, blobId);
-  const blob = account === undefined || ref === undefined ? undefined : await openBlob(desk, account, ref);
+  const blob =
+    account === undefined || ref === undefined ? undefined : await openShown({ desk, session }, account, ref);
   if (blob === undefined) return problem(reply, 404, 'There is no such blob in this account.');
   const { accept } = request.query as { accept?: unknown };
   void reply.headers(HEADERS).header('content-disposition', attachment(name)).type(contentType(accept, blob.type));

@@ -175,7 +175,9 @@ export class McpDoor {
 
   async #list({ id, caller, trim, headers }: Exchange): Promise<McpAnswer> {
     const tools = await this.#offer.tools(caller, trim);
-    return withHeaders(rpcResult(id, JSON.stringify({ tools })), headers);
+    const { listMeta } = this.#offer;
+    const list = { tools, ...(listMeta !== undefined && { _meta: listMeta }) };
+    return withHeaders(rpcResult(id, JSON.stringify(list)), headers);
   }
 
   async #call(exchange: Exchange): Promise<McpAnswer> {

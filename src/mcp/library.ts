@@ -57,6 +57,7 @@ export class Library {
       tools: (await this.#offer.tools(served.caller, served.trim)) as never,
       ttlMs: 300_000,
       cacheScope: 'private' as const,
+      ...(this.#offer.listMeta !== undefined && { _meta: this.#offer.listMeta }),
     }));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const own = this.#offer.libraryTool?.(params.name);

@@ -4,6 +4,7 @@ import { operations } from '../operations/loaded.ts';
 import type { Audience, Block, Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { catalogueSha256 } from './catalogue-pin.ts';
 import type { Trim } from './trim.ts';
 
 export type Called =
@@ -26,6 +27,8 @@ export interface Offer {
   readonly instructions: string;
   readonly capabilities: ServerCapabilities;
   tools(caller: Caller, trim: Trim): Promise<readonly object[]>;
+  /** `_meta` of every list of tools. */
+  readonly listMeta?: Readonly<Record<string, unknown>>;
   /** Whether a caller without credentials may call it. */
   isAnonymous(name: string): Promise<boolean>;
   /** Whether the caller has not the action that a tool needs. */
@@ -51,6 +54,9 @@ export function catalogueOffer(world: World): Offer {
   return {
     instructions: INSTRUCTIONS,
     capabilities: { tools: {} },
+    get listMeta() {
+      return { 'dev.mailstead/catalogueSha256': catalogueSha256() };
+    },
     async tools(caller, trim) {
       // It makes JSON schemas, with a library that a box without agents never loads.
       const [{ listed, toolOf }, catalogue] = await Promise.all([import('./listing.ts'), world.catalogue()]);
@@ -68,7 +74,9 @@ export function catalogueOffer(world: World): Offer {
       if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
       const { perform } = await operations();
       const audience = operation.streams === true ? attend() : undefined;
-      const outcome = await perform(world, operation, trim.readOnly ? reading(caller) : caller, args, { audience });
+      const outcome = await perform(world, operation, trim.readOnly ? reading(caller, operation) : caller, args, {
+        audience,
+      });
       if (outcome.kind === 'refused') return outcome;
       const token = operation.action === 'anonymous' ? outcome.result['token'] : undefined;
       return {
@@ -82,9 +90,9 @@ export function catalogueOffer(world: World): Offer {
 }
 
 /** Of a connection that only reads: what a reading operation may change on request is not for it either. */
-function reading(caller: Caller): Caller {
-  const actions = (['read', 'mail_read', 'logs'] as const).filter((action) => caller.actions.has(action));
-  return { ...caller, actions: new Set(actions) };
+function reading(caller: Caller, { action }: Operation): Caller {
+  const some = new Set<string>(['read', 'mail_read', 'logs', action]);
+  return { ...caller, actions: new Set([...caller.actions].filter((one) => some.has(one))) };
 }
 
 function readOnlyRefusal(name: string): Refusal {

@@ -1,7 +1,7 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
-import { findToken } from '../tokens/commands.ts';
+import { endTokens, findToken } from '../tokens/commands.ts';
 
 /** How long an access token is good. */
 export const ACCESS_LIFE_MS = 3_600_000;
@@ -45,7 +45,7 @@ export async function endToken(tx: Write, token: number, reason: string, ip: str
     token,
   );
   if (row === undefined) return;
-  await tx.run('UPDATE token SET revoked_at = ? WHERE id = ?', stamp.now, token);
+  await endTokens(tx, token, stamp);
   const who = { actor: 'mailstead', actorName: '', way: 'box' as const, ip };
   const what = { operation: 'disconnect_app', target: publicToken(token), detail: { name: row.name, reason } };
   await appendAudit(tx, { organization: row.organization_id, ...who, ...what }, 'done', stamp);
@@ -124,7 +124,7 @@ export const endGrant = command(
       input.user,
     );
     if (row === undefined) return { kind: 'missing' };
-    await tx.run('UPDATE token SET revoked_at = ? WHERE id = ?', stamp.now, input.token);
+    await endTokens(tx, input.token, stamp);
     await appendAudit(tx, { ...input.entry, organization: row.organization_id }, 'done', stamp);
     return { kind: 'ended' };
   },

@@ -63,6 +63,11 @@ export function agentOf({ kind, actor }: Caller): string | null {
   return kind === 'token' ? actor : null;
 }
 
+/** It is for one conversation. */
+export function isLimitedToThread({ token }: Caller): boolean {
+  return typeof token?.narrow?.thread === 'number';
+}
+
 /** Who may open the socket in the data directory, which is for the user that runs the server; in any organization. */
 export function operatorCaller(organization = OPERATOR): Caller {
   return {

@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './accounts/index.ts';
+import { AGENT_DECISIONS, AGENTS } from './agents/index.ts';
 import { ALIASES } from './aliases/index.ts';
 import { CHANGING } from './changing/index.ts';
 import { CONTACTS } from './contacts/index.ts';
@@ -9,6 +10,7 @@ import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from './operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
 import { POLICIES, POLICY_DECISIONS } from './policies/index.ts';
+import { QUARANTINE, QUARANTINE_DECISIONS } from './quarantine/index.ts';
 import { QUEUE } from './queue/index.ts';
 import { READING } from './reading/index.ts';
 import { SENDER_RULES } from './sender-rules/index.ts';
@@ -31,12 +33,14 @@ export const CATALOGUE: readonly Operation[] = [
   ...CHANGING,
   ...LABELS,
   ...CONTACTS,
+  ...QUARANTINE,
   ...TOGETHER,
   ...WAITING,
   ...SENDER_RULES,
   ...SENDING,
   ...POLICIES,
   ...WRITING,
+  ...AGENTS,
   ...QUEUE,
   ...TRACE,
   ...SERVICES,
@@ -45,7 +49,7 @@ export const CATALOGUE: readonly Operation[] = [
 ];
 
 /** What people do in the portal and the operator by the command line: no tools, and refused to every token. */
-export const FOR_PEOPLE: readonly Operation[] = POLICY_DECISIONS;
+export const FOR_PEOPLE: readonly Operation[] = [...POLICY_DECISIONS, ...AGENT_DECISIONS, ...QUARANTINE_DECISIONS];
 
 const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));
 

@@ -32,9 +32,10 @@ export type Needed = Action | 'anonymous' | 'identity';
 
 /**
  * Which limited tokens may call: `organization`: none, it is about the whole of it; `project`: those of one project;
- * `mailbox`, `service`: these and those of some mailboxes or of one service; `any`: all, as it looks to the limits itself.
+ * `mailbox`, `service`: these and those of some mailboxes or of one service; `thread`: as `mailbox`, and those of one
+ * conversation, to which it looks itself (scope.ts); `any`: all but these, as it looks to the limits itself.
  */
-export type Reach = 'organization' | 'project' | 'mailbox' | 'service' | 'any';
+export type Reach = 'organization' | 'project' | 'mailbox' | 'thread' | 'service' | 'any';
 
 /** MCP's annotations. */
 export interface Hints {

@@ -6,20 +6,21 @@ import { AUDITED, noteAudit, type Audited } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { rowId } from '../ids.ts';
 import { OPERATOR } from '../../mail/store/account.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, isLimitedToThread } from './caller.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
+import { withinMode } from './mode.ts';
 import type { Audience, Block, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
 import type { World } from './world.ts';
 
 export type Performed =
-  /** `pending`: nothing was done yet, a person has to accept it. */
   | {
       readonly kind: 'done';
       readonly result: Record<string, unknown>;
       readonly blocks?: readonly Block[];
+      /** Nothing was done yet: a person has to accept it. */
       readonly pending?: true;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal & { readonly requestId: string } };
@@ -80,6 +81,7 @@ export async function perform(
 /** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */
 export function authorize(operation: Operation, caller: Caller, accepted = false): void {
   const { action } = operation;
+  withinMode(operation, caller);
   if (operation.socketOnly === true && caller.kind !== 'operator') {
     refuse('out_of_scope', `${operation.name} is for whoever may open the socket in the data directory.`);
   }
@@ -107,10 +109,13 @@ function lacks(caller: Caller, action: Action): never {
   });
 }
 
-function reaches({ reach }: Operation, { project, service, mailboxes }: Caller): boolean {
+function reaches({ reach, action }: Operation, caller: Caller): boolean {
+  const { project, service, mailboxes } = caller;
+  // Whatever has not thought of conversations is shut to who is limited to one.
+  if (isLimitedToThread(caller) && reach !== 'thread') return action === 'identity';
   if (reach === 'any') return true;
   if (service !== null && reach !== 'service') return false;
-  if (mailboxes !== null && reach !== 'mailbox') return false;
+  if (mailboxes !== null && reach !== 'mailbox' && reach !== 'thread') return false;
   return project === null || reach !== 'organization';
 }
 

@@ -1,3 +1,4 @@
+import { jmapId } from '../../mail/jmap/ids.ts';
 import { addressKey, parseAddress, parseDomain } from '../../mail/message/address.ts';
 import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account.ts';
 import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/domain.ts';
@@ -88,6 +89,12 @@ export function withinMailbox(call: Call, mailbox: { id: number; project: number
   if (service !== null || mailboxes?.includes(mailbox.id) === false) outOfScope(call.caller);
 }
 
+/** Refuses what lies outside the conversation that a token is limited to: to it nothing else is there. */
+export function withinThread({ caller }: Call, thread: number | undefined, resource = 'message'): void {
+  const limit = caller.token?.narrow?.thread ?? null;
+  if (limit !== null && limit !== thread) notFound(resource);
+}
+
 /** The domain that is meant, by id or by name; only one of this organization and within the token's limits. */
 export async function domainOf(
   call: Call,
@@ -119,8 +126,11 @@ async function namedDomain(
 }
 
 /** Refuses, and says what the token is limited to. */
-export function outOfScope({ project, service, mailboxes }: Caller): never {
-  return refuse('out_of_scope', 'This token is limited to another project, service or mailbox.', {
+export function outOfScope({ project, service, mailboxes, token }: Caller): never {
+  const thread = token?.narrow?.thread ?? null;
+  const limited = thread === null ? 'another project, service or mailbox' : 'one conversation';
+  return refuse('out_of_scope', `This token is limited to ${limited}.`, {
+    ...(thread !== null && { allowedThreadId: jmapId('thread', thread) }),
     ...(project !== null && { allowedProjectId: publicId('project', project) }),
     ...(service !== null && { allowedServiceId: publicId('service', service) }),
     ...(mailboxes !== null && { allowedMailboxIds: mailboxes.map((id) => publicId('mailbox', id)) }),

@@ -8,6 +8,7 @@ import type { Throttle } from '../../mail/login/throttle.ts';
 import type { Logins } from '../../mail/login/types.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import type { Agents } from '../agents/agents.ts';
 import type { SigningKeys } from '../domains/domains.ts';
 import type { AskParents } from '../domains/parents.ts';
 import type { HttpLimits } from '../http/rate.ts';
@@ -42,8 +43,10 @@ export interface World {
   readonly keys: SigningKeys;
   readonly lastUsed: LastUsed;
   readonly limits: HttpLimits;
-  /** May hold or refuse what leaves. */
+  /** Says of whoever sends whether that is an agent; may hold or refuse what leaves. */
   readonly policy: Policy;
+  /** Who is one, and what it was shown. */
+  readonly agents: Agents;
   /** Why mail for elsewhere may not go out now (local mode); null lets it go. */
   readonly hold: string | null;
   /** {base_url}, without a slash at the end. Known once the doors are open. */

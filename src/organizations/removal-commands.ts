@@ -54,13 +54,19 @@ const MANY = [
   `DELETE FROM sent_before WHERE (credential, key) IN (SELECT b.credential, b.key FROM sent_before b
      JOIN sent_email s ON s.trace = b.trace WHERE s.organization_id = ? LIMIT ?)`,
   'DELETE FROM sent_email WHERE id IN (SELECT id FROM sent_email WHERE organization_id = ? LIMIT ?)',
-  'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE tenant = ? LIMIT ?)',
   'DELETE FROM agent_rule_change WHERE id IN (SELECT id FROM agent_rule_change WHERE tenant = ? LIMIT ?)',
+  `DELETE FROM narrow_use WHERE subject IN (SELECT json_extract(l.value, '$.of') FROM token t,
+     json_each(t.narrow, '$.sends') l WHERE t.organization_id = ? LIMIT ?)`,
+  'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE tenant = ? LIMIT ?)',
   'DELETE FROM suppression WHERE (tenant, key) IN (SELECT tenant, key FROM suppression WHERE tenant = ? LIMIT ?)',
   'DELETE FROM unsubscription WHERE (tenant, key) IN (SELECT tenant, key FROM unsubscription WHERE tenant = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT c.account_id, c.key FROM correspondent c
      JOIN account a ON a.id = c.account_id WHERE a.tenant = ? LIMIT ?)`,
   'DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = -?1 LIMIT ?2)',
+  `DELETE FROM exposure WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM exposure e
+     JOIN exposed x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
+  'DELETE FROM exposed WHERE reader IN (SELECT reader FROM exposed WHERE tenant = ? LIMIT ?)',
+  'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE tenant = ? LIMIT ?)',
   `DELETE FROM template_version WHERE (template_id, version) IN (SELECT v.template_id, v.version
      FROM template_version v JOIN template t ON t.id = v.template_id WHERE t.organization_id = ? LIMIT ?)`,
   `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w
@@ -101,6 +107,8 @@ const REST = [
   'DELETE FROM service WHERE organization_id = ?',
   'DELETE FROM recovery WHERE recovery_key_id IN (SELECT id FROM recovery_key WHERE organization_id = ?)',
   'DELETE FROM recovery_key WHERE organization_id = ?',
+  'DELETE FROM catalogue_news WHERE organization_id = ?',
+  'DELETE FROM audit_told WHERE organization_id = ?',
   'DELETE FROM proposal WHERE organization_id = ?',
   'DELETE FROM mcp_session WHERE token_id IN (SELECT id FROM token WHERE organization_id = ?)',
   'DELETE FROM oauth_secret WHERE token_id IN (SELECT id FROM token WHERE organization_id = ?)',

@@ -7,14 +7,21 @@ export const MOST_LABELS = 20;
  * Keywords with a sign in front that people use as labels; the others say what programs did (`$mdnsent`) or found out
  * (`$junk`), which is not for everybody to say. `$label1` to `$label5` are Thunderbird's.
  */
-const SYSTEM = /^\$(?:answered|important|label[1-5])$/;
+const SYSTEM = /^\$(?:important|label[1-5])$/;
 
 /** RFC 8621 4.1.1: a keyword that IMAP can say too. */
-export const Label = z
+const Keyword = z
   .string()
   .regex(
     /^[\x21\x23-\x27\x2b-\x5b\x5e-\x7a\x7c-\x7e]{1,100}$/,
     'must be 1 to 100 ASCII characters without blanks and (){]%*"\\',
   )
-  .transform((text) => text.toLowerCase())
-  .refine((text) => !text.startsWith('$') || SYSTEM.test(text), 'is a keyword of programs: choose a name without $');
+  .transform((text) => text.toLowerCase());
+
+const why = 'is a keyword of programs: choose a name without $';
+const isLabel = (text: string): boolean => !text.startsWith('$') || SYSTEM.test(text);
+
+export const Label = Keyword.refine(isLabel, why);
+
+/** What a message can be marked with: that it was answered too, which is a flag of its own. */
+export const Mark = Keyword.refine((text) => isLabel(text) || text === '$answered', why);

@@ -9,6 +9,7 @@ import { claimsOf } from '../../mail/store/claim.ts';
 import { ANSWERED, DRAFT, FLAGGED, SEEN } from '../../mail/store/flags.ts';
 import { type Judged, judgedOf } from '../../mail/store/judged.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import { withheldOf } from '../../mail/store/withheld.ts';
 import { publicId } from '../ids.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
 import type { Source } from '../untrusted/untrusted.ts';
@@ -36,6 +37,8 @@ export interface Known {
   row: EmailRow;
   envelope: StoredEnvelope;
   judged: Judged | undefined;
+  /** A person has shown it to programs. */
+  released: boolean;
   labels: string[];
   /** The agent that works on its conversation. */
   claim: { holder: string; until: number } | undefined;
@@ -51,6 +54,7 @@ export async function knownMessages(
   const found = await store.read(emailRows, { account, ids, listing: true, structure });
   if (found === undefined) return undefined;
   const judged = await store.read(judgedOf, { emails: ids });
+  const decided = await store.read(withheldOf, { emails: ids });
   const claims = await store.read(claimsOf, { account, threads: found.rows.map((row) => row.threadId) });
   const claimed = new Map(claims.map((one) => [one.thread, one]));
   const rows = new Map(found.rows.map((row) => [row.id, row]));
@@ -59,7 +63,8 @@ export async function knownMessages(
     if (row === undefined) return [];
     const envelope = readEnvelope(row.listing?.envelope ?? '()');
     const claim = claimed.get(row.threadId);
-    return [{ row, envelope, judged: judged.get(id), labels: labelsOf(row, found.slots), claim }];
+    const released = typeof decided.get(id)?.releasedAt === 'number';
+    return [{ row, envelope, judged: judged.get(id), released, labels: labelsOf(row, found.slots), claim }];
   });
 }
 
@@ -144,7 +149,12 @@ function fromOf({ envelope }: Known): string | undefined {
 export function addressesOf(list: readonly HeaderAddress[] | undefined): { address: string }[] {
   return namedAddresses(list ?? [])
     .map(({ email }) => email.toLowerCase())
-    .filter((address) => /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}@[\p{L}\p{N}.-]{1,253}$/u.test(address))
+    .filter(isPlainAddress)
     .slice(0, MOST_ADDRESSES)
     .map((address) => ({ address }));
+}
+
+/** A quoted local part could hold whole sentences. */
+export function isPlainAddress(address: string): boolean {
+  return /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}@[\p{L}\p{N}.-]{1,253}$/u.test(address);
 }

@@ -2,6 +2,7 @@ import { blobRef } from '../../mail/jmap/ids.ts';
 import type { ComposedAttachment } from '../../mail/message/compose-message.ts';
 import { decodeTransfer } from '../../mail/message/decode.ts';
 import type { Part } from '../../mail/message/parts.ts';
+import { threadOf } from '../../mail/store/conversation.ts';
 import { type StoredParts, storedParts } from '../../mail/store/stored-part.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
@@ -68,22 +69,27 @@ async function uploadOf(
 }
 
 /** A part of a message (`m1a-2`), or a whole one (`m1a`), of the mailbox that sends. */
-async function partOf(world: World, { reads }: Sender, id: string, where: Where): Promise<Found> {
+async function partOf(world: World, { reads, limits }: Sender, id: string, where: Where): Promise<Found> {
   const path = `${where.path}.attachmentId`;
   if (reads === undefined) {
     const message = 'is for tokens that may read the mailbox that sends';
     return refuse('invalid_arguments', `${path} ${message}.`, { issues: [{ path, message }] });
   }
   const ref = blobRef(reads, id);
-  const stored =
-    ref?.kind === 'message' || ref?.kind === 'part'
-      ? await world.store.read(storedParts, { account: reads, email: ref.email })
-      : undefined;
+  const email = ref?.kind === 'message' || ref?.kind === 'part' ? ref.email : 0;
+  const stored = (await isWithin(world, reads, email, limits?.thread ?? null))
+    ? await world.store.read(storedParts, { account: reads, email })
+    : undefined;
   if (ref === undefined || stored === undefined) return missing(path, 'the mailbox that sends has no such attachment');
   if (ref.kind === 'message') return wholeMessage(world, stored, where);
   const part = stored.parts.find((one) => ref.kind === 'part' && one.path === ref.path && one.type !== 'multipart');
   if (part === undefined) return missing(path, 'the mailbox that sends has no such attachment');
   return decodedPart(world, stored, part, where);
+}
+
+/** A token that is for one conversation hands on nothing of others. */
+async function isWithin({ store }: World, account: number, email: number, thread: number | null): Promise<boolean> {
+  return thread === null || (await store.read(threadOf, { account, email })) === thread;
 }
 
 async function wholeMessage(world: World, { blob, size, trace }: StoredParts, { room }: Where): Promise<Found> {

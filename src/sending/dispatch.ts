@@ -1,3 +1,4 @@
+import { countAgentMail } from '../../mail/delivery/agent/count.ts';
 import { outboxItem } from '../../mail/delivery/outbox-items.ts';
 import { tryHolding, trySubmit } from '../../mail/delivery/submit.ts';
 import { budgetLeft } from '../../mail/store/budget.ts';
@@ -35,6 +36,7 @@ export async function dispatch(
       ? await tried(world, request)
       : await keepOctets(world.store, mail.composed.data, 'sent', (octets) => commit({ ...request, ...octets }));
     if (!mail.dryRun) world.metrics.count('sent_messages_total', { outcome: done.kind });
+    if (done.kind !== 'tried') countAgentMail(world.metrics, request.verdict, done);
     if (done.kind === 'tried') return answerToTry(done.facts, mail.threadId, await leftOf(world, sender));
     if (done.kind === 'sent' && done.queued) world.queueChanged();
     if (done.kind === 'sent' || done.kind === 'repeated')

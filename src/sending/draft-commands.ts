@@ -41,7 +41,8 @@ export const saveDraft = command(
     if (there !== undefined) return { kind: 'there', email: there };
     if (replaces !== null && !(await isDraft(tx, account, replaces))) return { kind: 'changed' };
     const where = { mailboxes: [drafts], flags: { bits: SEEN | DRAFT, keywords: [] }, receivedAt: stamp.now };
-    const placed = await placeEmail.run(tx, { account, by, ifState: null, ...where, ...message }, stamp);
+    const whose = replaces === null ? by : await madeBy(tx, replaces);
+    const placed = await placeEmail.run(tx, { account, by: whose, ifState: null, ...where, ...message }, stamp);
     if (placed.kind === 'over-quota') return placed;
     if (placed.kind !== 'placed') throw new Error(`a draft was not placed: ${placed.kind}`);
     if (replaces !== null) await destroyEmails.run(tx, { account, by, emails: [replaces], ifState: null }, stamp);
@@ -57,6 +58,12 @@ async function savedBefore(rx: Read, account: number, guard: Guard | null, now: 
   return (await isDraft(rx, account, email)) ? email : undefined;
 }
 
+/** What a person has begun stays a person's, whoever goes on with it: agents leave its conversation alone. */
+async function madeBy(rx: Read, email: number): Promise<string | null> {
+  const row = await rx.get<{ by: string | null }>('SELECT made_by AS "by" FROM email WHERE id = ?', email);
+  return row?.by ?? null;
+}
+
 /** Moves a draft to the trash, where people find it. */
 export const discardDraft = command(
   'discard-draft',
@@ -66,11 +73,8 @@ export const discardDraft = command(
     if (trash === undefined) await destroyEmails.run(tx, { account, by, emails: [email], ifState: null }, stamp);
     else {
       const mailboxes = { kind: 'replace', all: [trash] } as const;
-      await changeEmails.run(
-        tx,
-        { account, by, changes: [{ email, keywords: null, mailboxes }], ifState: null },
-        stamp,
-      );
+      const changes = [{ email, keywords: null, mailboxes }];
+      await changeEmails.run(tx, { account, by, changes, ifState: null }, stamp);
     }
     return { kind: 'discarded' };
   },

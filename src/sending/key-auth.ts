@@ -1,3 +1,4 @@
+import type { NarrowLimits } from '../../mail/delivery/agent/types.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 import type { World } from '../operations/world.ts';
@@ -10,6 +11,8 @@ export interface Sender {
   credential: string;
   /** The same where an agent sends; left out: a program or a person. */
   agent?: string;
+  /** Of a narrowed token. */
+  limits?: NarrowLimits | null;
   /** Domain names in A-labels; null: every verified one of the organization. */
   allowedDomains: readonly string[] | null;
   /** Sends as this mailbox and from its addresses only; null: as a program. */

@@ -1,11 +1,12 @@
+import { aboutMessage, type Told } from '../../mail/delivery/agent/about-message.ts';
 import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
 import type { Identity } from '../../mail/delivery/identity.ts';
-import type { Verdict } from '../../mail/delivery/policy.ts';
 import { type Address, addressKey, formatAddress, needsUtf8, textKey } from '../../mail/message/address.ts';
 import { accountByKey } from '../../mail/store/account.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { agentVerdict } from './agent-verdict.ts';
 import { allowanceOf, programBudgets } from './allowance.ts';
 import type { Composed } from './compose-email.ts';
 import type { Sender } from './key-auth.ts';
@@ -49,14 +50,13 @@ export async function prepare(
     copyFor: mail.saveToSent ? (account ?? (await mailboxAt(world, organization, from))) : null,
     data: null,
     file: null,
-    index,
     authors: [...authors.from, ...authors.others],
     as: identityOf(sender),
     spares: true,
     allowance: await allowanceOf(world.store, world.settings, organization),
     budgets: programBudgets(world.settings, sender),
     guard,
-    verdict: await verdictOn(world, sender, mail, recipients),
+    ...(await toldOf(world, sender, mail, recipients)),
     sendAt,
     organization,
     credential,
@@ -80,19 +80,13 @@ function sourcesOf({ recipients }: Outbound): SendRequest['sources'] {
   );
 }
 
-/** What the policy says of a message; the gate is told what it has to do with others. */
-async function verdictOn(
-  world: World,
-  { organization: tenant, account, credential }: Sender,
-  { from, composed, answers, handsOn }: Outbound,
-  recipients: readonly Address[],
-): Promise<Verdict> {
-  const { size } = composed.index;
-  const asked = { tenant, account, credential, sender: formatAddress(from), size };
+/** What the policy says of a message, with what only its octets say. */
+async function toldOf(world: World, sender: Sender, mail: Outbound, recipients: readonly Address[]): Promise<Told> {
+  const { organization: tenant, account, credential } = sender;
+  const { index, data } = mail.composed;
+  const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };
   const verdict = await world.policy({ ...asked, recipients: recipients.map(formatAddress) });
-  if (verdict.kind !== 'agent') return verdict;
-  const { agent } = verdict;
-  return { kind: 'agent', agent: { ...agent, answers: answers ?? agent.answers, forwards: handsOn || agent.forwards } };
+  return aboutMessage(world.store, agentVerdict(verdict, sender, mail), { account, index, data, file: null });
 }
 
 /** The mailbox that stands at the address of a program. */

@@ -24,6 +24,7 @@ export function openReceiver(
     forwardKey,
     reportKey,
     hold,
+    agents,
     queue,
     logins,
     guard,
@@ -48,6 +49,7 @@ export function openReceiver(
     log,
     meter: metrics,
     senderOf: (account) => senderOf({ store, tenants }, settings, account),
+    policy: agents.policy,
     queued: () => queue.changed(),
     clock,
   });
@@ -72,6 +74,7 @@ export function openImap({
   store,
   logins,
   guard,
+  agents,
   tls,
   exempt,
   local,
@@ -85,7 +88,11 @@ export function openImap({
     listeners: imapListeners(settings),
     logins,
     guard,
-    open: (login) => new StoreBackend(store, login.account, clock, { credential: login.credential }),
+    open: (login) =>
+      new StoreBackend(store, login.account, clock, {
+        hand: { credential: login.credential },
+        shown: (emails) => agents.shownToLogin(login, emails),
+      }),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     secureContext: () => tls.secureContext(),
     exempt,

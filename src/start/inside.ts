@@ -11,6 +11,7 @@ import type { Smarthost } from '../../mail/relay/smarthosts.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import { Agents } from '../agents/agents.ts';
 import { StoredCredentials } from '../credentials.ts';
 import { askServer } from '../dns/ask.ts';
 import { SigningKeys } from '../domains/domains.ts';
@@ -46,6 +47,8 @@ export interface Inside extends Surroundings {
   lookNow: Resolver;
   parents: AskParents;
   lastUsed: LastUsed;
+  /** Who of those that read and send is an agent. */
+  agents: Agents;
   /** Networks that limits do not count. */
   exempt: (ip: string) => boolean;
   /** Why mail for elsewhere waits; null lets it go. */
@@ -108,6 +111,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     lookNow,
     parents,
     lastUsed,
+    agents: new Agents({ store, clock, meter: metrics }),
     exempt,
     hold,
     local,

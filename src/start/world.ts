@@ -1,4 +1,3 @@
-import { allowAll } from '../../mail/delivery/policy.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { HttpLimits } from '../http/rate.ts';
 import type { World } from '../operations/world.ts';
@@ -19,7 +18,7 @@ export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: Wor
     limits: new HttpLimits((ip) => inside.exempt(ip) || (inside.local && isLoopback(ip)), inside.guard),
     certificate: () => ({ pem: inside.tls.pair.cert, selfSigned: inside.tls.selfSigned }),
     startedAt: clock(),
-    policy: allowAll,
+    policy: inside.agents.policy,
     baseUrl,
     ports,
     pdfs: new PdfReader(),

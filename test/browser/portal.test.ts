@@ -35,7 +35,7 @@ const PAGES = [
   '/services',
   '/members',
 ];
-const ALL = [...PAGES, '/suppressions', '/routes', '/audit', '/settings'];
+const ALL = [...PAGES, '/agent-policies', '/proposals', '/suppressions', '/routes', '/audit', '/settings'];
 
 /** A smarthost for mail to a domain, and who logs in there. */
 function routeTo(receiverDomain: string, username: string) {

@@ -50,7 +50,7 @@ beforeEach(async () => {
   ({ account } = await testAccount(box.store));
   by = { credential: await box.store.read(passwordOf, { account }) };
   const clock = (): number => box.clock.now;
-  person = new StoreBackend(box.store, account, clock, by);
+  person = new StoreBackend(box.store, account, clock, { hand: by });
   agent = new StoreBackend(box.store, account, clock);
   scheduler = new Scheduler({
     store: box.store,
@@ -226,7 +226,9 @@ test('a session without a person’s password decides nothing, whichever way it 
   });
   expect(await item(id)).toMatchObject({ state: 'pending' });
   expect(await leaves(trace)).toEqual([]);
-  const foreign = new StoreBackend(box.store, account, () => box.clock.now, { credential: by.credential + 100 });
+  const foreign = new StoreBackend(box.store, account, () => box.clock.now, {
+    hand: { credential: by.credential + 100 },
+  });
   expect(await moved(foreign, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'forbidden' });
 });
 

@@ -193,6 +193,15 @@ describe('what cannot be done is said', () => {
     expect((await shown(email)).places).toEqual([trash]);
   });
 
+  test('its folder is gone, and it was destroyed: then it comes into the inbox', async () => {
+    const email = await mail();
+    await move(email, work, null);
+    await box.store.write(destroyEmails, { account, by: AGENT, emails: [email], ifState: null });
+    await box.store.write(removeMailbox, { account, name: 'Work' });
+    expect(await undo()).toEqual({ undone: 0, kept: [{ email, why: 'folder-gone' }], next: null });
+    expect((await shown(email)).places).toEqual([inbox]);
+  });
+
   test('the mailbox is full', async () => {
     const email = await mail();
     await box.store.write(destroyEmails, { account, by: AGENT, emails: [email], ifState: null });

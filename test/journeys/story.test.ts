@@ -4,9 +4,10 @@ import { type Box, startBox } from '../support/box.ts';
 import type { Door, Role, Way } from '../support/story/door.ts';
 import { overImap } from '../support/story/imap-door.ts';
 import { overJmap } from '../support/story/jmap-door.ts';
+import { overMcp, overRest } from '../support/story/tool-door.ts';
 
 /** Every door of the box that opens a mailbox. */
-const WAYS: readonly Way[] = [overImap, overJmap];
+const WAYS: readonly Way[] = [overImap, overJmap, overRest, overMcp];
 const ANNA = 'anna@box.test';
 const ROLES: readonly Role[] = ['inbox', 'drafts', 'sent', 'trash', 'archive'];
 
@@ -25,7 +26,7 @@ test.each(WAYS)('the story over $name', { timeout: 60_000 }, async (way) => {
     subject: 'Bill',
     from: 'carl@else.test',
     to: [box.address],
-    text: 'Please pay.\n',
+    text: expect.stringMatching(/^Please pay\.\n?$/),
     attachments: [{ name: 'bill.txt', content: '10 €\n' }],
   });
 
@@ -45,9 +46,10 @@ test.each(WAYS)('the story over $name', { timeout: 60_000 }, async (way) => {
   expect(await door.search('inbox', 'pears')).toEqual([]);
 
   const mine = { from: box.address, seen: true };
-  await door.draft({ to: ANNA, subject: 'Grüße', text: 'Hello Anna, 10 €.\n' });
+  const pen = way.writes === false ? doors.of(overJmap) : door;
+  await pen.draft({ to: ANNA, subject: 'Grüße', text: 'Hello Anna, 10 €.\n' });
   expect(await doors.see('drafts')).toEqual([mail('Grüße', { ...mine, draft: true })]);
-  await door.send('Grüße');
+  await pen.send('Grüße');
   expect(await doors.see('drafts')).toEqual([]);
   expect(await doors.see('sent')).toEqual([mail('Grüße', mine)]);
   expect(await anna.list('inbox')).toEqual([mail('Grüße', { from: box.address })]);
@@ -59,8 +61,9 @@ test.each(WAYS)('the story over $name', { timeout: 60_000 }, async (way) => {
 
   await door.move('inbox', 'Offer', 'trash');
   expect(await doors.see('trash')).toEqual([mail('Offer')]);
-  await door.remove('trash', 'Offer');
-  await door.remove('archive', 'Bill');
+  const eraser = way.destroys === false ? doors.of(overJmap) : door;
+  await eraser.remove('trash', 'Offer');
+  await eraser.remove('archive', 'Bill');
   for (const role of ROLES) expect(await doors.see(role), role).toHaveLength(role === 'sent' ? 1 : 0);
 });
 

@@ -2,13 +2,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { z } from 'zod';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
+import { releaseMessage } from '../../src/operations/quarantine/release.ts';
 import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
 import { spki, type Things } from './tenants.ts';
 
 type Args = Record<string, unknown>;
 
-/** Everything that a token could try: the catalogue, and the one operation that has a route only. */
-export const EVERYTHING: readonly Operation[] = [...CATALOGUE, getServiceEnvironment];
+/** Everything that a token could try: the catalogue, the one operation that has a route only, and the one that has a page. */
+export const EVERYTHING: readonly Operation[] = [...CATALOGUE, getServiceEnvironment, releaseMessage];
 
 let last = 0;
 const fresh = (): string => `n${++last}`;
@@ -82,10 +83,14 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   restore_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
   list_contacts: inMailbox,
   get_contact: (of) => ({ ...inMailbox(of), contact: `to@${of.domain.replace('.test', '.example')}` }),
+  list_quarantine: inMailbox,
+  request_release: (of) => ({ ...inMailbox(of), messageId: messageOf(of), reason: fresh() }),
+  release_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   list_labels: inMailbox,
   create_label: (of) => ({ ...inMailbox(of), name: fresh() }),
   delete_label: (of) => ({ ...inMailbox(of), name: `${of.domain.replace('.test', '')}-label` }),
-  undo_changes: () => ({ since: '2020-01-01T00:00:00Z' }),
+  create_narrow_token: (of) => ({ ...inMailbox(of), name: fresh(), sends: 1 }),
+  undo_changes: () => ({ since: '2030-01-01T00:00:00Z' }),
   claim_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   wait_for_email: (of) => ({ ...inMailbox(of), timeoutSeconds: 0 }),
   wait_for_code: (of) => ({ ...inMailbox(of), expectFrom: 'shop.example', timeoutSeconds: 0 }),
@@ -148,6 +153,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_agent_policy: mailbox,
   propose_agent_policy: ({ mailboxId }) => ({ mailboxId, name: fresh(), preset: 'support-desk', allow: ['a.example'] }),
   list_proposals: none,
+  explain_decision: ({ sentId }) => ({ sentId }),
   list_queue: () => ({ state: 'waiting' }),
   get_queue_item: waiting,
   retry_queue_item: waiting,
@@ -307,17 +313,21 @@ function withField(operation: Operation, field: string): Reference['args'] {
 
 /** Names of arguments that are a reference nowhere: whoever adds one has to say which it is. */
 export const TEXTS: ReadonlySet<string> = new Set(
-  `ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
-   localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
-   rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions verify
-   receiverDomain use host port tls certificate username action waitSeconds until after events rotateSecret
-    guardDuplicates from to cc bcc replyTo subject text html template headers attachments threadId listUnsubscribe tags
-    metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun version day failedOnly
-    maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly labels before format maxChars
-    offset includeQuoted order sinceMessageId handle
-    attachmentId mode addLabels removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments filename contentType sizeBytes sha256 draftId`.split(
-    /\s+/,
-  ),
+  `
+    ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
+    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
+    rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions
+    verify receiverDomain use host port tls certificate username action waitSeconds until after events
+    rotateSecret guardDuplicates from to cc bcc replyTo subject text html template headers attachments
+    threadId listUnsubscribe tags metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun
+    version day failedOnly maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly
+    labels before format maxChars offset includeQuoted order sinceMessageId handle attachmentId mode addLabels
+    removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets
+    subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments
+    filename contentType sizeBytes sha256 draftId person release participantsOnly
+  `
+    .trim()
+    .split(/\s+/),
 );
 
 export function isReference(field: string): boolean {

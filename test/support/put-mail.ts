@@ -1,5 +1,6 @@
 import { jmapId } from '../../mail/jmap/ids.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
+import type { Finding } from '../../mail/policy/finding.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
 import { messageRows } from '../../mail/store/content.ts';
 import { command } from '../../mail/store/engine/types.ts';
@@ -18,9 +19,12 @@ export const TRUST: Trust = {
 };
 
 /** Says of a message that is there what the judge found out. */
-export const judgeMail = command('test-judge-mail', async (tx, { email, trust }: { email: number; trust: Trust }) => {
-  await keepJudged(tx, email, { trust, verdict: { outcome: 'inbox', score: 0, findings: [] }, senders: [] });
-});
+export const judgeMail = command(
+  'test-judge-mail',
+  async (tx, { email, trust, findings }: { email: number; trust: Trust; findings: readonly Finding[] }) => {
+    await keepJudged(tx, email, { trust, verdict: { outcome: 'inbox', score: 0, findings }, senders: [] });
+  },
+);
 
 interface Put {
   account: number;
@@ -30,11 +34,12 @@ interface Put {
   bits?: number;
   keywords?: readonly string[];
   trust?: Partial<Trust>;
+  findings?: readonly Finding[];
 }
 
 /** Puts a message into a folder, as one that came from outside where `trust` is given; answers its JMAP id. Lines may end in LF. */
 export async function putMail(store: MailStore, put: Put, text: string): Promise<string> {
-  const { account, folder = 'INBOX', receivedAt, bits = 0, keywords = [], trust } = put;
+  const { account, folder = 'INBOX', receivedAt, bits = 0, keywords = [], trust, findings = [] } = put;
   const octets = Buffer.from(text.replace(/\r?\n/g, '\r\n'));
   const mailbox = (await store.read(findMailbox, { account, name: folder }))?.id ?? 0;
   const writer = store.files.create();
@@ -52,6 +57,6 @@ export async function putMail(store: MailStore, put: Put, text: string): Promise
   if (result.kind !== 'appended') throw new Error(result.kind);
   const [row] = await store.read(messageRows, { account, mailbox, uids: [result.uid], structure: false });
   const email = row?.emailId ?? 0;
-  if (trust !== undefined) await store.write(judgeMail, { email, trust: { ...TRUST, ...trust } });
+  if (trust !== undefined) await store.write(judgeMail, { email, trust: { ...TRUST, ...trust }, findings });
   return jmapId('email', email);
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { loadSettings } from '../../config/load.ts';
-import { allowAll } from '../../mail/delivery/policy.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
 import { quiet } from '../../mail/log.ts';
 import { createLogins } from '../../mail/login/logins.ts';
@@ -8,6 +7,7 @@ import { Throttle } from '../../mail/login/throttle.ts';
 import { SecretBox } from '../../mail/store/secrets.ts';
 import { addBan } from '../../mail/store/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
+import { Agents } from '../../src/agents/agents.ts';
 import { StoredCredentials } from '../../src/credentials.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate.ts';
@@ -50,6 +50,7 @@ export async function testWorld(
   const baseUrl = (): string => 'http://127.0.0.1:8080';
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
+  const agents = new Agents({ store: store.store, clock, meter: quiet });
   const { cert } = await testCertificate('mail.test');
   const metrics = openMetrics();
   const waits = new Waits({ store: store.store, secrets, log: quiet, metrics, clock });
@@ -82,7 +83,8 @@ export async function testWorld(
     guard,
     limits: new HttpLimits(() => false, testGuard()),
     hold: null,
-    policy: allowAll,
+    agents,
+    policy: agents.policy,
     baseUrl,
     ports,
     pdfs: new PdfReader(),

@@ -1,3 +1,5 @@
+import type { LifeLimit } from '../../store/narrow-use.ts';
+
 /** How a token may work at all; whoever owns it switches. */
 export const AGENT_MODES = ['normal', 'draft_only', 'reply_only', 'read_only', 'frozen'] as const;
 export type AgentMode = (typeof AGENT_MODES)[number];
@@ -48,18 +50,29 @@ export const DEFAULT_POLICY: AgentPolicy = {
 
 /** Of a token that another one made for one purpose. */
 export interface NarrowLimits {
-  /** Row of the thread that it belongs to. */
+  /** Row of the thread that it answers, and nothing else; null: any. */
   readonly thread: number | null;
-  /** It writes to who takes part in that thread, and to nobody else. */
-  readonly participantsOnly: boolean;
-  /** Messages in its whole life; null: no limit. */
-  readonly sends: number | null;
+  /** Keys of those who took part in that thread when it was made, to whom alone it writes; null: to anybody. */
+  readonly recipients: readonly string[] | null;
+  /** Messages in its whole life, and in those of the tokens that it is from; each counts for all. */
+  readonly sends: readonly LifeLimit[];
+  /** Public ids of the tokens that it is from, the nearest first: what it reads and sends is theirs too. */
+  readonly from: readonly string[];
 }
 
 /** An agent that sends, as a door knows it. The commit decides about its mail with what it finds then. */
 export interface AgentSending {
   /** Public id of a token, or of the mailbox whose password an agent has: what it read and sent is counted by it. */
   readonly credential: string;
+  /**
+   * Public id under which its reading is kept: of the token that it and its like were made by, from token to token; left
+   * out: its own.
+   */
+  readonly reader?: string;
+  /** Somebody logged in with a password of the mailbox. Who has that may have any token of the organization as well. */
+  readonly byPassword?: boolean;
+  /** Owners and members of the organization whose address is proved, as addresses are compared. */
+  readonly house?: readonly string[];
   readonly mode: AgentMode;
   readonly policy: AgentPolicy;
   /** A policy was chosen for it: budgets and ramps are of that. */

@@ -4,3 +4,10 @@ import type { AgentStop } from './types.ts';
 export function whyOf({ reasons }: Pick<AgentStop, 'reasons'>): string {
   return [...new Set(reasons.map(({ text }) => `${text}.`))].join(' ');
 }
+
+/** At most three of them by name. */
+export function naming(recipients: readonly { address: string }[]): string {
+  const named = recipients.slice(0, 3).map(({ address }) => address);
+  const more = recipients.length - named.length;
+  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+}

@@ -1,5 +1,5 @@
 import { idOrCreation, list, nullable, object, text, unsigned, wrong } from '../arguments.ts';
-import { openBlob } from '../blobs.ts';
+import { openShown } from '../blobs.ts';
 import { realId } from '../created.ts';
 import type { ReadBudget } from '../email/read-budget.ts';
 import { blobRef } from '../ids.ts';
@@ -58,7 +58,7 @@ async function ofBlob(
 ): Promise<DataSource> {
   const id = realId(call, given);
   const ref = id === undefined ? undefined : blobRef(account, id);
-  const blob = ref && (await openBlob(call.desk, account, ref, budget));
+  const blob = ref && (await openShown(call, account, ref, budget));
   if (blob === undefined) {
     throw new SetRefusal('blobNotFound', `The account has no blob ${given}: upload it first.`, { notFound: [given] });
   }

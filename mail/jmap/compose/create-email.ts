@@ -1,5 +1,5 @@
 import { LIMITS } from '../../message/limits.ts';
-import { type JmapBlob, openBlob } from '../blobs.ts';
+import { type JmapBlob, openShown } from '../blobs.ts';
 import { blobRef } from '../ids.ts';
 import { maxSizeAttachmentsPerEmail } from '../limits.ts';
 import type { JmapDesk } from '../method.ts';
@@ -23,7 +23,7 @@ export async function createEmail(
   if ([...header.lines.values()].reduce((sum, lines) => sum + lines.length, 0) > LIMITS.header / 2) {
     throw new SetRefusal('tooLarge', `The header would be longer than ${LIMITS.header / 2} octets.`);
   }
-  const blobs = await openBlobs(desk, asked.account, body);
+  const blobs = await openBlobs(asked, body);
   const size = [...bodyParts(body)].reduce((sum, { body: one }) => sum + sizeOf(one, blobs), 0);
   await checkRoom(desk, asked.account, size);
   const now = desk.clock();
@@ -38,15 +38,15 @@ export async function createEmail(
 }
 
 /** RFC 8621 4.6: all that are missing are named at once. */
-async function openBlobs(desk: JmapDesk, account: number, body: PartPlan): Promise<Map<string, JmapBlob>> {
+async function openBlobs({ call, account }: Asked, body: PartPlan): Promise<Map<string, JmapBlob>> {
   const blobs = new Map<string, JmapBlob>();
   const missing: string[] = [];
-  const most = maxSizeAttachmentsPerEmail(desk.maxMessageBytes);
+  const most = maxSizeAttachmentsPerEmail(call.desk.maxMessageBytes);
   let attached = 0;
   const ids = [...bodyParts(body)].flatMap((part) => (part.body.kind === 'blob' ? [part.body.blobId] : []));
   for (const [id, uses] of Map.groupBy(ids, (one) => one)) {
     const ref = blobRef(account, id);
-    const blob = ref === undefined ? undefined : await openBlob(desk, account, ref);
+    const blob = ref === undefined ? undefined : await openShown(call, account, ref);
     if (blob === undefined) missing.push(id);
     else blobs.set(id, blob);
     attached += (blob?.size ?? 0) * uses.length;

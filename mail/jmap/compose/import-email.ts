@@ -2,7 +2,7 @@ import { parseDate } from '../../message/date.ts';
 import { readFields } from '../../message/header.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { text, wrong } from '../arguments.ts';
-import { openBlob } from '../blobs.ts';
+import { openShown } from '../blobs.ts';
 import { blobRef } from '../ids.ts';
 import type { JmapDesk } from '../method.ts';
 import { SetRefusal } from '../set-refusal.ts';
@@ -27,7 +27,7 @@ export async function importEmail(
   if (odd !== undefined) throw wrong(odd, 'is no property of an import');
   const { mailboxes, flags, receivedAt } = readPlacing(asked, given);
   const ref = blobRef(asked.account, text(given['blobId'], 'blobId'));
-  const blob = ref === undefined ? undefined : await openBlob(desk, asked.account, ref);
+  const blob = ref === undefined ? undefined : await openShown(asked.call, asked.account, ref);
   if (blob === undefined) throw wrong('blobId', 'names no blob of this account: upload it first');
   if (blob.size > desk.maxMessageBytes) throw tooLarge(desk.maxMessageBytes);
   await checkRoom(desk, asked.account, blob.size);

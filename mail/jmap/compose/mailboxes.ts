@@ -8,7 +8,7 @@ import { SetRefusal } from '../set-refusal.ts';
 
 /** Who asks, and in whose account. */
 export interface Asked {
-  call: Pick<Call, 'createdIds' | 'session'>;
+  call: Pick<Call, 'createdIds' | 'desk' | 'session'>;
   account: number;
   /** Whose password asks; left out: a token. */
   hand?: Hand | undefined;

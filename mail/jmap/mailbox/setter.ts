@@ -70,7 +70,9 @@ export function mailboxSetter(call: Call, access: Access, track: StateTrack, rem
     async destroy(id) {
       const row = jmapRow('mailbox', account, id);
       if (row === undefined) return missing(id);
-      switch (await track.write(store, destroyMailbox, { account, id: row, removeEmails })) {
+      // What an agent does can be undone, and of a folder that went with its emails nothing is written down.
+      const agent = call.session.agent !== undefined;
+      switch (await track.write(store, destroyMailbox, { account, id: row, removeEmails: removeEmails && !agent })) {
         case 'destroyed':
           return done(null);
         case 'missing':
@@ -82,6 +84,8 @@ export function mailboxSetter(call: Call, access: Access, track: StateTrack, rem
         case 'has-children':
           return refused('mailboxHasChild', 'Destroy or move the mailboxes below it first.');
         case 'has-emails':
+          if (agent && removeEmails)
+            return refused('forbidden', 'It holds emails: an agent moves or destroys them first, each for itself.');
           return refused('mailboxHasEmail', 'It holds emails: move them, or set "onDestroyRemoveEmails" to true.');
       }
     },

@@ -10,7 +10,7 @@ import { ownId } from '../../message/msg-id.ts';
 import type { StoredIdentity } from '../../store/identity.ts';
 import type { Guard } from '../../store/sent-before.ts';
 import { type MdnRequest, mdnRequest } from '../../store/mdn-request.ts';
-import type { Access, JmapDesk } from '../method.ts';
+import { type Access, askerOf, type JmapDesk } from '../method.ts';
 import type { readProperties } from '../set-properties.ts';
 import { done, type Outcome, refused } from '../standard-set.ts';
 import { stoppedAs } from '../submission/stopped.ts';
@@ -88,7 +88,15 @@ async function transmit(
     errors: [],
     extensions: values.extensionFields ?? {},
   });
-  const { mail, unreachable } = await automaticMail(desk, { account, author, to, trace, bytes, spares: false });
+  const { mail, unreachable } = await automaticMail(desk, {
+    account,
+    by: askerOf(access),
+    author,
+    to,
+    trace,
+    bytes,
+    spares: false,
+  });
   const [first] = unreachable;
   if (first !== undefined) {
     return refused('forbidden', `${first.address} cannot be written to: ${UNREACHABLE[first.why]}.`);

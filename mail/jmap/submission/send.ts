@@ -1,3 +1,5 @@
+import { aboutMessage } from '../../delivery/agent/about-message.ts';
+import { countAgentMail } from '../../delivery/agent/count.ts';
 import { destinations, type Unreachable, UNREACHABLE } from '../../delivery/destinations.ts';
 import { submitEmail } from '../../delivery/email-submission.ts';
 import type { Outgoing, Submission } from '../../delivery/submit.ts';
@@ -8,7 +10,7 @@ import { readFields } from '../../message/header.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
 import type { StoredIdentity } from '../../store/identity.ts';
 import type { EmailToSend } from '../../store/jmap-submission.ts';
-import type { Access, JmapDesk } from '../method.ts';
+import { type Access, askerOf, type JmapDesk } from '../method.ts';
 import { done, type Outcome, refused } from '../standard-set.ts';
 import type { StateTrack } from '../state-track.ts';
 import { type Envelope, envelopeOf, type GivenEnvelope, readEnvelope } from './envelope.ts';
@@ -110,6 +112,7 @@ async function commit(
     sendAt: envelope.asked.sendAt ?? desk.clock(),
   };
   const outcome = await track.write(desk.store, submitEmail, { account: access.account, mail, record });
+  countAgentMail(desk.meter, mail.verdict, outcome);
   if (outcome.kind !== 'submitted') return stoppedAs(outcome, envelope.sender);
   if (outcome.queued) desk.queued();
   return done({ id: outcome.id });
@@ -157,6 +160,7 @@ async function submission(
   const from = sender === undefined ? '' : formatAddress(sender);
   const to = recipients.map(({ address }) => formatAddress(address));
   const all = sender === undefined ? [] : [sender];
+  const asker = { ...whose, ...askerOf(access), sender: from, recipients: to, size: index.size };
   const mail: Submission = {
     ...more,
     ...whose,
@@ -174,11 +178,9 @@ async function submission(
     as: { kind: 'account', account },
     spares: false,
     guard: null,
-    verdict: await desk.policy({ ...whose, account, credential: null, sender: from, recipients: to, size: index.size }),
+    ...(await aboutMessage(desk.store, await desk.policy(asker), { ...more, account, index })),
     sendAt: asked.sendAt,
     hold: desk.hold,
-    index,
-    sha256: message.sha256,
   };
   const report = await successOf(desk, envelope, mail, index);
   return report === undefined ? mail : { ...mail, report };

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
 import { ANSWERED, FLAGGED, type FlagSet, SEEN } from '../../../mail/store/flags.ts';
-import { Label, MOST_LABELS } from '../../reading/label.ts';
+import { Mark, MOST_LABELS } from '../../reading/label.ts';
 import { operation } from '../operation.ts';
 import { InMailbox, namedFolder } from '../reading/which.ts';
 import { refuse } from '../refusal.ts';
 import { Line } from '../schemas.ts';
 import { changeMessages, Failed, MessageIds, namedMessages } from './change.ts';
 
-const Labels = z.array(Label).max(MOST_LABELS).default([]);
+const Labels = z.array(Mark).max(MOST_LABELS).default([]);
 
 export const updateMessage = operation({
   name: 'update_message',

@@ -5,7 +5,8 @@ import { namesOf, rulingOn } from '../../../mail/policy/sender-rules.ts';
 import { type Contact, contactOf, contactsOf } from '../../../mail/store/contact.ts';
 import { senderRules } from '../../../mail/store/sender-rule.ts';
 import { MsgSummary } from '../../reading/shown.ts';
-import { harmlessLine, knownMessages, summaries } from '../../reading/summary.ts';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
+import { harmlessLine, isPlainAddress, knownMessages, summaries } from '../../reading/summary.ts';
 import { type Call, operation } from '../operation.ts';
 import { newestMessages } from '../reading/found.ts';
 import { words } from '../reading/search-words.ts';
@@ -40,23 +41,24 @@ export const listContacts = operation({
   input: z.strictObject({
     ...InMailbox,
     query: Line(1, 100).optional(),
-    cursor: Line(1, 320).optional(),
+    cursor: z.base64url().max(500).optional(),
     limit: z.number().int().min(1).max(50).default(25),
   }),
   output: z.object({ contacts: z.array(ShownContact), nextCursor }),
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailbox/contacts' },
-  async run(call, { mailbox, query: part = '', cursor = '', limit }) {
+  async run(call, { mailbox, query: part = '', cursor, limit }) {
     const box = await namedMailbox(call, mailbox);
     const found = await call.store.scan(contactsOf, {
       account: box.id,
-      after: cursor,
+      after: Buffer.from(cursor ?? '', 'base64url').toString(),
       part: part.toLowerCase(),
       limit: limit + 1,
     });
     const page = found.slice(0, limit);
     const contacts = [];
-    for (const one of page) contacts.push(await shown(call, box, one));
-    return { contacts, nextCursor: found.length > limit ? (page.at(-1)?.address ?? null) : null };
+    for (const one of page) if (isPlainAddress(one.address)) contacts.push(await shown(call, box, one));
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { contacts, nextCursor: last === undefined ? null : Buffer.from(last.address).toString('base64url') };
   },
 });
 
@@ -78,8 +80,9 @@ export const getContact = operation({
     const parsed = parseAddress(text);
     const address = parsed === undefined ? '' : addressKey(parsed);
     const found = await call.store.read(contactOf, { account: box.id, address });
-    if (found === undefined) return notFound('contact');
+    if (found === undefined || !isPlainAddress(address)) return notFound('contact');
     const ids = await newestMessages(call, box.id, words(address, ['from_', 'to_', 'cc_']), RECENT);
+    await noteExposure(call, rowsOf(ids));
     return { contact: await shown(call, box, found), messages: await summaries(call.store, box, ids) };
   },
 });
@@ -109,6 +112,7 @@ async function ruleOn({ store }: Call, { id: account }: Mailbox, address: string
 /** As its newest message has it; '' where there is none. */
 async function nameOf(call: Call, box: Mailbox, address: string): Promise<string> {
   const ids = await newestMessages(call, box.id, words(address, ['from_']), 1);
+  await noteExposure(call, rowsOf(ids));
   const [known] = (await knownMessages(call.store, box, ids)) ?? [];
   const [author] = namedAddresses(known?.envelope.from ?? []);
   return author?.email.toLowerCase() === address ? harmlessLine(author.name ?? '', MOST_NAME) : '';

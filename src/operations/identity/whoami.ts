@@ -1,10 +1,15 @@
 import { z } from 'zod';
+import { AGENT_MODES } from '../../../mail/delivery/agent/types.ts';
+import type { EffectivePolicy } from '../../../mail/delivery/agent/policy.ts';
 import { OPERATOR } from '../../../mail/store/account.ts';
+import { agentStanding } from '../../agents/queries.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId } from '../../ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
 import { gateOf } from '../../recovery/gate-queries.ts';
 import { version } from '../../version.ts';
 import { type Call, operation } from '../operation.ts';
+import { Narrow, shownLimits } from '../organization/tokens.ts';
 import { notFound } from '../refusal.ts';
 import { isoOf, isoOrNull, Organization } from '../schemas.ts';
 
@@ -21,8 +26,17 @@ export const Identity = {
     mailboxIds: z.array(z.string()).nullable(),
     expiresAt: z.string().nullable(),
     owner: z.boolean(),
+    narrow: Narrow.optional(),
   }),
   session: z.object({ id: z.string(), expiresAt: z.string() }).nullable(),
+  /** The agent policy that it works under; null: nobody chose one. */
+  policy: z
+    .object({ name: z.string(), sends: z.string(), holdAfterReading: z.boolean(), rulesWait: z.boolean() })
+    .nullable(),
+  /** As what it works: null for people. What it reads of outsiders holds what it sends, where a person could let it go. */
+  agent: z
+    .object({ mode: z.enum(AGENT_MODES), attended: z.boolean(), exposed: z.boolean(), sentToday: z.number() })
+    .nullable(),
   claimed: z.boolean(),
   /** Whether the organization may deploy. */
   gate: z.enum(['open', 'closed']),
@@ -31,7 +45,8 @@ export const Identity = {
 };
 
 /** Who the caller is, for whoami and bootstrap. */
-export async function identify({ store, caller, tenant }: Call): Promise<z.input<z.ZodObject<typeof Identity>>> {
+export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof Identity>>> {
+  const { store, caller, tenant } = call;
   const organization = (await store.read(findOrganization, { id: tenant })) ?? notFound('organization');
   const gate = await store.read(gateOf, { organization: tenant });
   const { token, session } = caller;
@@ -52,8 +67,11 @@ export async function identify({ store, caller, tenant }: Call): Promise<z.input
       mailboxIds: caller.mailboxes?.map((id) => publicId('mailbox', id)) ?? null,
       expiresAt: isoOrNull(token?.expiresAt ?? null),
       owner: token?.owner ?? caller.user?.role === 'owner',
+      ...(token?.narrow && { narrow: shownLimits(token.narrow) }),
     },
     session: session === undefined ? null : { id: session.shown, expiresAt: isoOf(session.expiresAt) },
+    policy: policyShown(await callerPolicy(call)),
+    agent: await agentShown(call),
     claimed: organization.claimedAt !== null,
     gate: gate.open ? 'open' : 'closed',
     operator: tenant === OPERATOR,
@@ -65,6 +83,17 @@ function typeOf({ kind, token }: Call['caller']): 'token' | 'oauth' | 'session' 
   if (kind === 'user') return 'session';
   if (kind !== 'token') return 'operator';
   return token?.oauth == null ? 'token' : 'oauth';
+}
+
+async function agentShown({ store, caller, clock }: Call): Promise<z.input<typeof Identity.agent>> {
+  if (caller.token === undefined) return null;
+  return (await store.read(agentStanding, { id: caller.token.id, now: clock() })) ?? null;
+}
+
+function policyShown({ governed, chosen, policy }: EffectivePolicy): z.input<typeof Identity.policy> {
+  if (!governed) return null;
+  const { sends, holdAfterReading, rulesWait } = policy;
+  return { name: chosen.map(({ name }) => name).join(', '), sends, holdAfterReading, rulesWait };
 }
 
 export const whoami = operation({

@@ -7,6 +7,7 @@ import {
   listAppPasswords,
   removeAppPassword,
 } from '../../../mail/store/credential.ts';
+import { PERSON } from '../../../mail/store/hand.ts';
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { expiryOf } from '../expiry.ts';
@@ -21,6 +22,7 @@ const Shown = z.object({
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
   readOnly: z.boolean(),
+  person: z.boolean(),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
   lastUsedAt: z.string().nullable(),
@@ -42,12 +44,14 @@ export const createAppPassword = operation({
     name: Line(1, 80),
     scopes: z.array(z.enum(SCOPES)).min(1).max(3).optional(),
     readOnly: z.boolean().default(false),
+    person: z.boolean().default(false).describe('a person uses it: no agent policy applies; tokens cannot'),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
   }),
   output: z.object({ appPassword: Shown, password: z.string(), secretNotice: z.string() }),
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/app-passwords', status: 201 },
-  async run(call, { name, readOnly, expiresAt, scopes: asked, ...which }) {
+  async run(call, { name, readOnly, person, expiresAt, scopes: asked, ...which }) {
     const { id: account } = await mailboxOf(call, which);
+    if (person) onlyPeople(call);
     const scopes = SCOPES.filter((one) => asked?.includes(one) ?? !(readOnly && one === 'smtp'));
     if (readOnly && scopes.includes('smtp')) {
       refuse('invalid_arguments', 'A password for reading only cannot send: leave smtp out of its scopes.', {
@@ -55,12 +59,22 @@ export const createAppPassword = operation({
       });
     }
     const password = generatePassword();
-    const row = { name, scopes: readOnly ? [...scopes, READ_ONLY] : scopes, expiresAt: expiryOf(call, expiresAt) };
+    const marks = [...(readOnly ? [READ_ONLY] : []), ...(person ? [PERSON] : [])];
+    const row = { name, scopes: [...scopes, ...marks], expiresAt: expiryOf(call, expiresAt) };
     const id = await add(call, account, password, row);
     const made = { ...row, id, createdAt: call.clock(), lastUsedAt: null };
     return { appPassword: shown(made), password, secretNotice: SECRET_NOTICE };
   },
 });
+
+/** An agent that could call itself a person would be held by nothing. */
+function onlyPeople({ caller }: Call): void {
+  if (caller.kind !== 'token') return;
+  refuse('action_not_allowed', 'A token cannot make a password for a person: a person makes it in the portal.', {
+    requiredAction: 'person',
+    grantedActions: [...caller.actions],
+  });
+}
 
 async function add(
   call: Call,
@@ -129,6 +143,7 @@ function shown(row: AppPassword): z.output<typeof Shown> {
     name: row.name,
     scopes: SCOPES.filter((one) => row.scopes.includes(one)),
     readOnly: row.scopes.includes(READ_ONLY),
+    person: row.scopes.includes(PERSON),
     createdAt: isoOf(row.createdAt),
     expiresAt: isoOrNull(row.expiresAt),
     lastUsedAt: isoOrNull(row.lastUsedAt),

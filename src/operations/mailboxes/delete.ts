@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addressKey, parseAddress } from '../../../mail/message/address.ts';
-import { governing } from '../../agents/governing.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId } from '../../ids.ts';
 import { deleteMailbox } from '../../mailboxes/commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
@@ -30,7 +30,7 @@ export const deleteEmail = operation({
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId' },
   async run(call, { confirm, ...which }) {
     const mailbox = await mailboxOf(call, which);
-    if (confirm === undefined && (await governing(call)).governed) {
+    if (confirm === undefined && (await callerPolicy(call)).governed) {
       refuse(
         'confirmation_required',
         `This deletes all mail of ${mailbox.address}: to be sure, say its address as confirm.`,

@@ -28,6 +28,8 @@ export const listAuditEvents = operation({
         target: z.string(),
         outcome: z.string(),
         detail: z.record(z.string(), z.unknown()),
+        /** With verify: what binds this row to all before it. */
+        sha256: z.string().optional(),
       }),
     ),
     nextCursor,
@@ -45,11 +47,12 @@ export const listAuditEvents = operation({
     const last = page.at(-1);
     const broken = verify ? await store.scan(brokenAudit, { organization: tenant }) : undefined;
     return {
-      events: page.map(({ id, at, organization: _own, ...row }) => ({
+      events: page.map(({ id, at, organization: _own, hash, ...row }) => ({
         ...row,
         id: publicId('audit', id),
         at: isoOf(at),
         detail: { ...row.detail },
+        ...(verify && { sha256: Buffer.from(hash).toString('hex') }),
       })),
       nextCursor: rows.length > limit && last !== undefined ? publicId('audit', last.id) : null,
       ...(verify && {

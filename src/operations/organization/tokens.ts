@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { governing } from '../../agents/governing.ts';
+import type { NarrowLimits } from '../../../mail/delivery/agent/types.ts';
+import { jmapId } from '../../../mail/jmap/ids.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
@@ -10,7 +12,14 @@ import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf, projectOf, serviceOf } from '../scope.ts';
 
-const Token = z.object({
+/** What a narrowed token is for. */
+export const Narrow = z.object({
+  threadId: z.string().nullable(),
+  recipients: z.array(z.string()).nullable(),
+  sends: z.number().nullable(),
+});
+
+export const Token = z.object({
   id: z.string(),
   name: z.string(),
   prefix: z.string(),
@@ -23,6 +32,8 @@ const Token = z.object({
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
   lastUsedAt: z.string().nullable(),
+  parentId: z.string().nullable().describe('of a narrowed token: it ends with that one'),
+  narrow: Narrow.nullable(),
   revoked: z.boolean(),
   revokedAt: z.string().nullable(),
   /** `oauth`: a program that a person let in, `clientId` what it names itself. */
@@ -70,7 +81,16 @@ export const createAgentToken = operation({
     };
     const detail = { actions, prefix: row.shown };
     const id = await call.change(addToken, { ...row, hash: secretHash(secret) }, input.name, detail);
-    const token = shown({ ...row, id, createdAt: call.clock(), lastUsedAt: null, revokedAt: null, oauth: null });
+    const fresh = {
+      createdAt: call.clock(),
+      lastUsedAt: null,
+      revokedAt: null,
+      parent: null,
+      narrow: null,
+      oauth: null,
+      mode: call.caller.token?.mode ?? 'normal',
+    };
+    const token = shownToken({ ...row, ...fresh, id });
     return { token, secret, secretNotice: SECRET_NOTICE };
   },
 });
@@ -78,7 +98,7 @@ export const createAgentToken = operation({
 /** Undefined: that of the calling token, if any, which it does not leave by making another one. */
 async function policyFor(call: Call, policyId: string | undefined): Promise<number | undefined> {
   if (policyId === undefined) return undefined;
-  if ((await governing(call)).governed) {
+  if ((await callerPolicy(call)).governed) {
     refuse('action_not_allowed', 'A token under a policy makes tokens under the same one: leave agentPolicyId out.', {
       requiredAction: 'person',
       grantedActions: [...call.caller.actions],
@@ -141,7 +161,7 @@ export const listAgentTokens = operation({
       page,
     );
     const fresh = rows.map((one) => ({ ...one, lastUsedAt: call.lastUsed.freshest(one.id, one.lastUsedAt, 'token') }));
-    return { tokens: fresh.map(shown), nextCursor: next };
+    return { tokens: fresh.map(shownToken), nextCursor: next };
   },
 });
 
@@ -172,7 +192,7 @@ export const revokeAgentToken = operation({
   },
 });
 
-function shown(token: TokenRow): z.output<typeof Token> {
+export function shownToken(token: TokenRow): z.output<typeof Token> {
   return {
     id: publicId('token', token.id),
     name: token.name,
@@ -186,9 +206,19 @@ function shown(token: TokenRow): z.output<typeof Token> {
     createdAt: isoOf(token.createdAt),
     expiresAt: isoOrNull(token.expiresAt),
     lastUsedAt: isoOrNull(token.lastUsedAt),
+    parentId: token.parent === null ? null : publicId('token', token.parent),
+    narrow: token.narrow === null ? null : shownLimits(token.narrow),
     revoked: token.revokedAt !== null,
     revokedAt: isoOrNull(token.revokedAt),
     kind: token.oauth === null ? 'bearer' : 'oauth',
     clientId: token.oauth?.client ?? null,
+  };
+}
+
+export function shownLimits({ thread, recipients, sends }: NarrowLimits): z.output<typeof Narrow> {
+  return {
+    threadId: thread === null ? null : jmapId('thread', thread),
+    recipients: recipients === null ? null : [...recipients],
+    sends: sends.length === 0 ? null : Math.min(...sends.map(({ most }) => most)),
   };
 }

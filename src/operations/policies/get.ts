@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { effectiveAgentPolicy, type EffectivePolicy, readPolicy } from '../../../mail/delivery/agent/policy.ts';
 import { presetOf } from '../../../mail/delivery/agent/presets.ts';
 import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
-import { governing } from '../../agents/governing.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { policyWords } from '../../agents/policy-words.ts';
 import { publicId } from '../../ids.ts';
 import { type Call, operation } from '../operation.ts';
@@ -87,7 +87,7 @@ async function meant(
     if (tokenId !== undefined) await tokenIn(call, tokenId);
     return store.read(effectiveAgentPolicy, { tenant, accounts: [id], credential });
   }
-  if (tokenId === undefined) return governing(call);
+  if (tokenId === undefined) return callerPolicy(call);
   const { mailboxes } = await tokenIn(call, tokenId);
   return store.read(effectiveAgentPolicy, { tenant, accounts: mailboxes ?? [], credential: tokenId });
 }

@@ -24,7 +24,7 @@ export const getAttachment = operation({
   name: 'get_attachment',
   title: 'Read an attachment',
   toolset: 'mail',
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:

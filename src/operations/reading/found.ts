@@ -1,6 +1,8 @@
+import { jmapRow } from '../../../mail/jmap/ids.ts';
 import { emailResults } from '../../../mail/jmap/query/email-results.ts';
 import type { Filter } from '../../../mail/jmap/query/filter.ts';
 import { runQuery } from '../../../mail/jmap/query/run-query.ts';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { type Box, summaries } from '../../reading/summary.ts';
 import type { MsgSummary } from '../../reading/shown.ts';
 import type { Call } from '../operation.ts';
@@ -30,6 +32,7 @@ export async function pageOfMessages(
   const messages = await summaries(call.store, box, ids);
   const behind = messages.filter((one) => after === undefined || isBehind(one, after));
   const shown = behind.slice(0, limit);
+  await noteExposure(call, rowsOf(shown.map(({ id }) => jmapRow('email', box.id, id) ?? 0)));
   const last = shown.at(-1);
   return { messages: shown, nextCursor: behind.length > limit && last !== undefined ? cursorOf(last) : null };
 }

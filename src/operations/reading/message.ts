@@ -8,6 +8,7 @@ import { calendarTexts, messageText, type MessageText } from '../../reading/mess
 import { plainReading } from '../../reading/plain-reading.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
+import { isWithheld } from '../../reading/withheld.ts';
 import { visibleText } from '../../untrusted/invisible.ts';
 import { newNonce, NOTHING_REMOVED, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { changeMessages } from '../changing/change.ts';
@@ -33,7 +34,9 @@ const ShownMessage = MsgSummary.extend({
   withheld: z
     .literal('content_quarantined')
     .optional()
-    .describe('it holds much more than a person sees of it: a person can read it in a mail program'),
+    .describe(
+      'it holds much more than a person sees of it, or was refused: people read it in a mail program, request_release asks them to show it',
+    ),
   quotedText: Untrusted.optional(),
   quotedChars: z.number().describe('of quoted text that is left out or apart'),
   attachments: z.array(Attachment),
@@ -48,7 +51,7 @@ export const getMessage = operation({
   title: 'Read a message',
   toolset: 'mail',
   core: true,
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:
@@ -109,14 +112,15 @@ async function factsOnly(
   header: string,
 ): Promise<z.output<typeof ShownMessage>> {
   const text = await messageText(call.store, known.row);
-  const calendars = text.divergent ? [] : await calendarTexts(call.store, known.row);
+  const held = isWithheld(known, text);
+  const calendars = held ? [] : await calendarTexts(call.store, known.row);
   const parts = attachmentParts(known.row);
   return {
     ...factsOf(box, known, parts, header),
     untrusted: { subject: '', snippet: '', fromName: '', filenames: [], headers: {} },
     attachments: parts.map((part) => shownAttachment(known.row.id, part)),
     body: null,
-    ...(text.divergent ? { withheld: 'content_quarantined' as const } : { facts: factsIn(text.own, calendars) }),
+    ...(held ? { withheld: 'content_quarantined' as const } : { facts: factsIn(text.own, calendars) }),
     quotedChars: text.quoted.length,
     links: [],
     truncated: text.cut,
@@ -145,11 +149,12 @@ function headerText(header: string): MessageText {
 
 function bodyOf(
   known: Known,
-  { own, quoted, removed, links, cut, divergent }: MessageText,
+  text: MessageText,
   { maxChars, offset, includeQuoted }: { maxChars: number; offset: number; includeQuoted: boolean },
 ): Body {
+  const { own, quoted, removed, links, cut } = text;
   const base = { quotedChars: quoted.length, truncated: false, nextOffset: null };
-  if (divergent) return { ...base, body: null, withheld: 'content_quarantined', links: [] };
+  if (isWithheld(known, text)) return { ...base, body: null, withheld: 'content_quarantined', links: [] };
   const nonce = newNonce();
   const source = sourceOf(known);
   const piece = own.slice(offset, offset + maxChars).toWellFormed();

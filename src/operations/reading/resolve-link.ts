@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { messageText } from '../../reading/message-text.ts';
+import { isWithheld } from '../../reading/withheld.ts';
 import { operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { ShownLink } from './shown-message.ts';
@@ -9,7 +10,7 @@ export const resolveLink = operation({
   name: 'resolve_link',
   title: 'The address behind a link',
   toolset: 'mail',
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:
@@ -23,11 +24,12 @@ export const resolveLink = operation({
   output: z.object({ link: ShownLink.extend({ untrusted: z.object({ url: z.string() }) }) }),
   async run(call, { handle, ...which }) {
     const { box, email } = await namedMessage(call, which);
-    const { row } = await wholeMessage(call, box, email);
-    const { links, divergent } = await messageText(call.store, row, 'markdown');
+    const known = await wholeMessage(call, box, email);
+    const text = await messageText(call.store, known.row, 'markdown');
+    const { links } = text;
     const link = links.links.find((one) => one.handle === handle);
     const url = links.url(handle);
-    if (divergent || link === undefined || url === undefined) return notFound('link');
+    if (isWithheld(known, text) || link === undefined || url === undefined) return notFound('link');
     return { link: { ...link, untrusted: { url } } };
   },
 });

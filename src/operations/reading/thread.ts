@@ -2,14 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { areShortThreads, threadEmails } from '../../../mail/store/thread.ts';
+import { noteExposure } from '../../reading/exposure.ts';
 import { messageText, type MessageText } from '../../reading/message-text.ts';
 import { addressesOf, type Known, knownMessages, sourceOf, subjectOf, summaryOf } from '../../reading/summary.ts';
+import { isWithheld } from '../../reading/withheld.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import type { Call } from '../operation.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { nextCursor } from '../schemas.ts';
-import type { Mailbox } from '../scope.ts';
+import { type Mailbox, withinThread } from '../scope.ts';
 import { shares } from './shares.ts';
 import { InMailbox, MessageId, namedMailbox, ThreadId } from './which.ts';
 
@@ -33,7 +35,7 @@ export const getThread = operation({
   title: 'Read a conversation',
   toolset: 'mail',
   core: true,
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'mail_read',
   untrusted: true,
   description:
@@ -69,6 +71,7 @@ export const getThread = operation({
     if (known === undefined) {
       return refuse('too_large', 'The messages of this thread are too large together: read them with get_message.');
     }
+    await noteExposure(call, known);
     const messages = await readAll(call, box, known, maxChars);
     const last = page.at(-1);
     return {
@@ -88,8 +91,10 @@ export const getThread = operation({
 /** A thread holds 500 emails at most. */
 const FEW = 2_000;
 
-async function emailsOf({ store }: Call, { id: account }: Mailbox, threadId: string): Promise<number[]> {
+async function emailsOf(call: Call, { id: account }: Mailbox, threadId: string): Promise<number[]> {
+  const { store } = call;
   const thread = jmapRow('thread', account, threadId) ?? 0;
+  withinThread(call, thread, 'thread');
   const input = { account, threads: [thread] };
   const short = await store.read(areShortThreads, { ...input, most: FEW });
   const { threads } = await (short ? store.read(threadEmails, input) : store.scan(threadEmails, input));
@@ -119,11 +124,13 @@ async function readAll(
     // Taking texts apart is work on the thread that everybody shares.
     await turn();
   }
-  const lengths = texts.map(({ own, divergent }) => (divergent ? 0 : own.length));
+  const held = known.map((one, i) => isWithheld(one, texts[i] as MessageText));
+  const lengths = texts.map(({ own }, i) => (held[i] === true ? 0 : own.length));
   const nonce = newNonce();
   const granted = shares(lengths, maxChars);
   return known.map((one, i) => {
-    const { own, removed, cut, divergent } = texts[i] as MessageText;
+    const { own, removed, cut } = texts[i] as MessageText;
+    const withheld = held[i] === true;
     const most = granted[i] ?? 0;
     const { id, receivedAt, direction, unread, hasAttachments, trust } = summaryOf(box, one, [], '');
     return {
@@ -133,9 +140,9 @@ async function readAll(
       unread,
       hasAttachments,
       verdict: trust?.verdict ?? null,
-      body: divergent ? null : untrusted(nonce, sourceOf(one), own.slice(0, most).toWellFormed(), removed),
-      ...(divergent && { withheld: 'content_quarantined' as const }),
-      truncated: cut || (!divergent && own.length > most),
+      body: withheld ? null : untrusted(nonce, sourceOf(one), own.slice(0, most).toWellFormed(), removed),
+      ...(withheld && { withheld: 'content_quarantined' as const }),
+      truncated: cut || (!withheld && own.length > most),
     };
   });
 }

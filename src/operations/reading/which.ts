@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { MethodError } from '../../../mail/jmap/errors.ts';
 import { jmapRow } from '../../../mail/jmap/ids.ts';
 import { type MailboxNode, mailboxTree } from '../../../mail/store/mailbox-tree.ts';
+import { noteExposure } from '../../reading/exposure.ts';
 import { type Known, knownMessages } from '../../reading/summary.ts';
 import type { Call } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Line } from '../schemas.ts';
-import { type Mailbox, mailboxOf } from '../scope.ts';
+import { type Mailbox, mailboxOf, withinThread } from '../scope.ts';
 
 /** Rows of one account lie together: mail/store/message.ts. */
 const ACCOUNT_SPAN = 2 ** 32;
@@ -43,7 +44,7 @@ export async function namedMessage(
   return email === undefined || Math.floor(email / ACCOUNT_SPAN) !== box.id ? notFound('message') : { box, email };
 }
 
-/** A message with its structure. */
+/** A message with its structure; it was shown then. */
 export async function wholeMessage(call: Call, box: Mailbox, email: number): Promise<Known> {
   const found = await knownMessages(call.store, box, [email], true);
   if (found === undefined) {
@@ -52,6 +53,8 @@ export async function wholeMessage(call: Call, box: Mailbox, email: number): Pro
       'The structure of this message is too large to be read here: open it in a mail program.',
     );
   }
+  withinThread(call, found[0]?.row.threadId);
+  await noteExposure(call, found);
   return found[0] ?? notFound('message');
 }
 

@@ -25,7 +25,7 @@ export async function asSender(call: Call, from: Address): Promise<Sender> {
     return asMailbox(call, await mailboxOf(call, { mailboxId: publicId('mailbox', found) }));
   }
   if (caller.mailboxes !== null || caller.service !== null) outOfScope(caller);
-  return { ...whoOf(call), account: null, allowedDomains: caller.project === null ? null : await domainsIn(call) };
+  return { ...asker(call), account: null, allowedDomains: caller.project === null ? null : await domainsIn(call) };
 }
 
 /** Sends with the audit row in the same commit. */
@@ -35,13 +35,14 @@ export function audited(call: Call): Commit {
 
 /** Who sends from a mailbox that the caller may use. */
 export function asMailbox(call: Call, { id }: Mailbox): Sender {
-  const sender = { ...whoOf(call), account: id, allowedDomains: null };
+  const sender = { ...asker(call), account: id, allowedDomains: null };
   return call.caller.actions.has('mail_read') ? { ...sender, reads: id } : sender;
 }
 
-function whoOf({ tenant, caller }: Call): Pick<Sender, 'organization' | 'credential' | 'guesses' | 'agent'> {
+function asker({ tenant, caller }: Call): Pick<Sender, 'organization' | 'credential' | 'guesses' | 'agent' | 'limits'> {
+  const sender = { organization: tenant, credential: caller.actor, guesses: true };
   const agent = agentOf(caller);
-  return { organization: tenant, credential: caller.actor, guesses: true, ...(agent !== null && { agent }) };
+  return agent === null ? sender : { ...sender, agent, limits: caller.token?.narrow ?? null };
 }
 
 /** The mailbox that writes as an alias: the only one, or of several the first that the token is limited to. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { governing } from '../../agents/governing.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { environmentOf } from '../../services/environment.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
@@ -24,7 +24,7 @@ export const getServiceEnvironment = operation({
   async run(call, { serviceId }) {
     const service = await serviceOf(call, serviceId);
     const own = call.caller.service === service.id;
-    if (!own && (await governing(call)).policy.rulesWait) {
+    if (!own && (await callerPolicy(call)).policy.rulesWait) {
       refuse('action_not_allowed', 'This holds passwords: a token under an agent policy is not shown them.', {
         requiredAction: 'person',
         grantedActions: [...call.caller.actions],

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import type { Hindered, Named } from '../../../mail/store/claim.ts';
+import { hindrance } from '../../../mail/delivery/agent/limits.ts';
+import { threadOf } from '../../../mail/store/conversation.ts';
 import { type ClaimOutcome, claimConversation, endClaim, MOST_CLAIMS } from '../../../mail/store/claim-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { InMailbox, MessageId, namedMailbox, namedMessage, ThreadId } from '../reading/which.ts';
 import { isoOf } from '../schemas.ts';
-import type { Mailbox } from '../scope.ts';
+import { type Mailbox, withinThread } from '../scope.ts';
 
 const MINUTE_MS = 60_000;
 const LONGEST_MINUTES = 24 * 60;
@@ -23,7 +25,7 @@ export const claimMessage = operation({
   name: 'claim_message',
   title: 'Claim a conversation',
   toolset: 'mail',
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'send',
   description:
     'Claims a conversation before you answer it, so that no other agent does; refused where one has it or a person answers. ack: done; release: free again. People see it as a keyword. It ends by itself after its minutes.',
@@ -58,10 +60,13 @@ async function conversationOf(
   }
   if (messageId !== undefined) {
     const { box, email } = await namedMessage(call, { mailbox, messageId });
+    withinThread(call, await call.store.read(threadOf, { account: box.id, email }));
     return { box, named: { email } };
   }
   const box = await namedMailbox(call, mailbox);
-  return { box, named: { thread: jmapRow('thread', box.id, threadId ?? '') ?? 0 } };
+  const thread = jmapRow('thread', box.id, threadId ?? '') ?? 0;
+  withinThread(call, thread);
+  return { box, named: { thread } };
 }
 
 async function claim(call: Call, { id: account, address }: Mailbox, named: Named, minutes: number): Promise<Shown> {
@@ -123,21 +128,8 @@ function refuseClaim(why: Exclude<ClaimOutcome, { kind: 'yours' }>): never {
   }
 }
 
-/** Says why an agent has to leave a conversation alone; the tools that answer say so too. */
-export function refuseHindered(why: Hindered): never {
-  switch (why.kind) {
-    case 'claimed': {
-      const until = isoOf(why.until);
-      const message = `Another agent (${why.holder}) works on this conversation until ${until}: take another one.`;
-      return refuse('conflict', message, { reason: 'claimed', claimedBy: why.holder, until });
-    }
-    case 'drafted':
-      return refuse('conflict', 'A person is writing an answer in this conversation: leave it to them.', {
-        reason: 'drafted',
-      });
-    case 'answered':
-      return refuse('conflict', 'A person has answered in this conversation: leave it, or read it again first.', {
-        reason: 'answered',
-      });
-  }
+function refuseHindered(why: Hindered): never {
+  const { code: reason, text } = hindrance(why);
+  const claim = why.kind === 'claimed' ? { claimedBy: why.holder, until: isoOf(why.until) } : {};
+  return refuse('conflict', `${text}.`, { reason, ...claim });
 }

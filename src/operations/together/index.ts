@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { claimMessage } from './claim.ts';
+import { createNarrowToken } from './narrow.ts';
 import { undoChanges } from './undo.ts';
 
-export const TOGETHER: readonly Operation[] = [claimMessage, undoChanges];
+export const TOGETHER: readonly Operation[] = [claimMessage, undoChanges, createNarrowToken];

@@ -16,7 +16,6 @@ import { prefixed, quoted } from '../../sending/quote.ts';
 import { addressesIn, hasOdd, ownRecipient, replyRecipients } from '../../sending/reply-recipients.ts';
 import { checkAuthor } from '../../sending/send-email.ts';
 import type { Known } from '../../reading/summary.ts';
-import { agentOf } from '../caller.ts';
 import type { Call } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
@@ -129,7 +128,7 @@ export async function writeDraft(
       maxBytes: call.settings.maxMessageBytes,
     });
   }
-  const row = { account: box.id, by: agentOf(call.caller), replaces, guard, index: indexMessage(data) };
+  const row = { account: box.id, by: sender.agent ?? null, replaces, guard, index: indexMessage(data) };
   const done = await keepOctets(call.store, data, 'saved', (octets) =>
     call.change(saveDraft, { ...row, ...octets }, box.address),
   );

@@ -34,7 +34,7 @@ export const replyToEmail = operation({
   title: 'Reply to an email',
   toolset: 'mail',
   core: true,
-  reach: 'mailbox',
+  reach: 'thread',
   action: 'send',
   description:
     'Answers a message: recipients, subject and threading come from it, its text is quoted below. Each recipient says its source; a Reply-To that is not From is named in reasons. Repeated within ten minutes it sends nothing. No undo.',

@@ -50,7 +50,7 @@ export function eventTable(all: readonly Event[]): Part {
     'Audit log',
     ['When', 'Who', 'What', 'Outcome'],
     all.map((one) => [
-      moment(one.at),
+      [moment(one.at), one.sha256 !== undefined && html` <code class="small soft">${one.id} ${one.sha256}</code>`],
       [
         address(one.actorName === '' ? one.actor : one.actorName),
         html` <span class="soft">${WAYS[one.way] ?? one.way}${one.ip !== '' && `, ${one.ip}`}</span>`,

@@ -1,4 +1,5 @@
 import type { Page } from '../page.ts';
+import { agents } from './agents.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
 import { bans } from './bans.ts';
@@ -10,6 +11,8 @@ import { mailboxes } from './mailboxes.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { overview } from './overview.ts';
+import { policies } from './policies.ts';
+import { proposals } from './proposals.ts';
 import { queue } from './queue.ts';
 import { routes } from './routes.ts';
 import { service } from './service.ts';
@@ -23,6 +26,7 @@ import { waiting } from './waiting.ts';
 import { waitingMail } from './waiting-mail.ts';
 import { webhook } from './webhook.ts';
 import { webhooks } from './webhooks.ts';
+import { withheld } from './withheld.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -31,6 +35,7 @@ export const PAGES: readonly Page[] = [
   domain,
   mailboxes,
   mailbox,
+  withheld,
   forwarders,
   waiting,
   waitingMail,
@@ -40,6 +45,9 @@ export const PAGES: readonly Page[] = [
   suppressions,
   routes,
   tokens,
+  agents,
+  policies,
+  proposals,
   apiKeys,
   webhooks,
   webhook,

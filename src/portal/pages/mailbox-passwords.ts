@@ -17,6 +17,7 @@ export const appPasswordActs: Readonly<Record<string, Act>> = {
       name: fields.line('name') ?? '',
       scopes: fields.list('scopes'),
       readOnly: fields.text('readOnly') === 'true',
+      person: fields.text('person') === 'true',
       expiresAt: endOf(fields.line('expiresAt')),
     }),
     (result) => {
@@ -56,9 +57,15 @@ function list(visit: Visit, all: Answer<typeof listAppPasswordsOf>['appPasswords
   return table(
     'App passwords',
     ['Name', 'For', 'Last used', 'Ends', ''],
-    all.map(({ id, name, scopes, readOnly, lastUsedAt, expiresAt }) => [
+    all.map(({ id, name, scopes, readOnly, person, lastUsedAt, expiresAt }) => [
       name,
-      [scopes.map((one) => DOORS[one]).join(', '), ' ', readOnly && tag('reading only')],
+      [
+        scopes.map((one) => DOORS[one]).join(', '),
+        ' ',
+        readOnly && tag('reading only'),
+        ' ',
+        person && tag('a person'),
+      ],
       lastUsedAt === null ? html`<span>never</span>` : day(lastUsedAt),
       expiresAt === null ? '' : day(expiresAt),
       sure(visit, 'revoke-app', {
@@ -71,11 +78,14 @@ function list(visit: Visit, all: Answer<typeof listAppPasswordsOf>['appPasswords
   );
 }
 
+const PERSON = [{ value: 'true', label: 'A person', hint: 'no policy for agents applies to it' }];
+
 function inputs(state: State): Part {
   const filled = filledFor(state, 'make-app');
   const scopes = Object.entries(DOORS).map(([value, label]) => ({ value, label }));
   return html`${field({ name: 'name', label: 'For', id: 'app-name', hint: 'The program or device, such as "phone".' }, filled)}
   ${checks({ name: 'scopes', label: 'It may use', choices: scopes, ticked: ['imap', 'smtp'] }, filled)}
   ${checks({ name: 'readOnly', label: 'Limits', choices: [{ value: 'true', label: 'Reading only' }] }, filled)}
+  ${checks({ name: 'person', label: 'Who uses it', choices: PERSON, ticked: ['true'] }, filled)}
   ${expiryField('app-expires', filled)}`;
 }

@@ -67,8 +67,13 @@ export const mailbox: Page = {
       ['Mail', mailboxStatus(found)],
       ['Stored', [bytes(found.usedBytes), found.quotaBytes !== null && ` of ${bytes(found.quotaBytes)}`]],
       ['Made', moment(found.createdAt)],
+      found.agentPolicyId !== null && [
+        'Agents',
+        html`under a policy: <a href="${visit.base}/agent-policies">what they may do</a>`,
+      ],
     ])}
     ${can(visit, 'trace_message') && storyLink(visit, found.address, 'What happened to its mail')}
+    ${can(visit, 'list_quarantine') && html`<p><a href="${visit.base}/mailboxes/${found.id}/withheld">Messages that programs are not shown</a></p>`}
     ${setUp(visit, found)} ${password(visit, state, found)} ${await appPasswords(visit, state, found)}
     ${await aliases(visit, state, found)} ${await senders(visit, state, found)} ${await services(visit, state, found)}
     ${await webhook(visit, state, found)} ${changes(visit, state, found)}`;

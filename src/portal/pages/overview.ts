@@ -3,10 +3,11 @@ import type { listEmails } from '../../operations/mailboxes/list.ts';
 import type { listQueueItems } from '../../operations/queue/list.ts';
 import type { listEmailForwarders } from '../../operations/sending/forwarders.ts';
 import type { listServicesOf } from '../../operations/services/services.ts';
+import { pendingProposals } from '../../agents/proposal-queries.ts';
 import { type Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
 import { address, empty, head, table } from '../parts.ts';
-import { read, type Visit } from '../visit.ts';
+import { can, read, type Visit } from '../visit.ts';
 import { eventTable, newest } from './audit.ts';
 import { domainTable } from './domains.ts';
 import { mailboxTable } from './mailboxes.ts';
@@ -27,9 +28,9 @@ export const overview: Page = {
   },
   acts: {},
   async show(visit) {
-    return html`${head(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${await waiting(visit)}
-    ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)}
-    ${await activity(visit)}`;
+    return html`${head(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${await proposed(visit)}
+    ${await waiting(visit)} ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)}
+    ${await forwards(visit)} ${await activity(visit)}`;
   },
 };
 
@@ -52,6 +53,22 @@ function unproven({ visitor: { person } }: Visit): Part {
         <strong>${person.email} is not proved yet.</strong> Until it is, a forgotten password cannot be replaced by
         mail.
         <a href="/account">Prove it</a>
+      </p>
+    </div>`
+  );
+}
+
+async function proposed(visit: Visit): Promise<Part> {
+  const { world, membership } = visit;
+  if (!can(visit, 'decide_proposal')) return undefined;
+  const asked = { organization: membership.organization, now: world.clock() };
+  const count = await world.store.read(pendingProposals, asked);
+  return (
+    count > 0 &&
+    html`<div class="note">
+      <p>
+        ${count} ${count === 1 ? 'proposal of an agent waits' : 'proposals of agents wait'} for you.
+        <a href="${visit.base}/proposals">Look at what they ask for</a>
       </p>
     </div>`
   );

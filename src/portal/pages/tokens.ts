@@ -2,6 +2,7 @@ import type { listProjects } from '../../operations/organization/projects.ts';
 import type { createAgentToken, listAgentTokens } from '../../operations/organization/tokens.ts';
 import type { listServicesOf } from '../../operations/services/services.ts';
 import type { listEmails } from '../../operations/mailboxes/list.ts';
+import { catalogueSha256 } from '../../mcp/catalogue-pin.ts';
 import { checks, field, select } from '../forms.ts';
 import { html, type Part } from '../html.ts';
 import { acting, filledFor, type Page, sheet, type State, sure } from '../page.ts';
@@ -43,10 +44,15 @@ export const tokens: Page = {
     const all = listed?.tokens ?? [];
     const about = 'What agents and programs work with, over MCP and HTTP. Each is shown once and can be revoked.';
     return html`${head('Tokens', about)} ${all.length === 0 ? NONE : tokenTable(visit, all)}
-    ${nextPage(`${visit.base}/tokens`, listed?.nextCursor)}
+    ${nextPage(`${visit.base}/tokens`, listed?.nextCursor)} ${PIN}
     ${can(visit, 'create_agent_token') && (await mintForm(visit, state))}`;
   },
 };
+
+/** The same as tools/list tells agents. */
+const PIN = html`<p class="small soft">
+  The tools that agents are shown have the SHA-256 <code>${catalogueSha256()}</code>.
+</p>`;
 
 const NONE = empty('No token yet', 'Mint one for each agent or program, with no more than it needs.');
 

@@ -12,16 +12,16 @@ export interface PdfAnswer {
 /** `later`: others are being read. `unreadable`: it is broken, locked, or takes more than it may. */
 export type PdfOutcome = ({ kind: 'read' } & PdfAnswer) | { kind: 'unreadable' | 'later' };
 
-const LONGEST_MS = 15_000;
+const LONGEST_MS = 8_000;
 /** Octets of the answer: a million characters, each as long as JSON can make it. */
 const MOST_ANSWER = 8 * 1024 * 1024;
 /** Documents that are read or wait for it. */
-const MOST_AT_ONCE = 8;
+const MOST_AT_ONCE = 4;
 /**
  * KiB of memory, and seconds of a processor. What a stream unfolds into lies outside of V8's heap: only the system counts
  * it, with the 512 MiB that V8 sets aside for code and never fills.
  */
-const LIMITS = 'ulimit -d 1048576; ulimit -t 20; ulimit -c 0; exec "$0" "$@"';
+const LIMITS = 'ulimit -d 1048576; ulimit -t 10; ulimit -c 0; exec "$0" "$@"';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('program.ts', import.meta.url));

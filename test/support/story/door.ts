@@ -47,8 +47,12 @@ export interface Door extends AsyncDisposable {
   remove(role: Role, subject: string): Promise<void>;
 }
 
-/** A way in: REST and MCP join the story by one of these each. */
+/** A way in. */
 export interface Way {
   readonly name: string;
+  /** Letters are written and sent over another one. */
+  readonly writes?: false;
+  /** Nothing is deleted for good over it. */
+  readonly destroys?: false;
   open(box: Box, address: string, password: string): Promise<Door>;
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { query } from '../../../mail/store/engine/types.ts';
+import { command, query } from '../../../mail/store/engine/types.ts';
 import type { Caller } from '../../../src/operations/caller.ts';
 import { operatorCaller } from '../../../src/operations/caller.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../../../src/operations/catalogue.ts';
+import { POLICY_DECISIONS } from '../../../src/operations/policies/index.ts';
 import { rowId } from '../../../src/ids.ts';
 import {
   decideProposal,
@@ -23,12 +24,19 @@ const sealedOctets = query('test-sealed-octets', async (rx, proposalId: string):
   return row?.n;
 });
 
+const setActions = command(
+  'test-set-actions',
+  async (tx, { id, actions }: { id: number; actions: string }): Promise<void> => {
+    await tx.run('UPDATE token SET actions = ? WHERE id = ?', actions, id);
+  },
+);
+
 let tenants: Tenants;
 let owner: Caller;
 let stranger: Caller;
 let policyId: string;
 beforeAll(async () => {
-  tenants = await twoTenants();
+  tenants = await twoTenants({}, [setActions]);
   owner = person(tenants.a.main.organizationId);
   stranger = person(tenants.b.main.organizationId);
   ({ policyId } = tenants.a.main);
@@ -127,6 +135,42 @@ describe('a change of a rule by a token under a policy', () => {
     expect(await forwards()).not.toContain('thief5');
   });
 
+  test('is done with what the token might do then and may do now', async () => {
+    const limited = await governed({ actions: ['read', 'manage'] });
+    const id = limited.token?.id ?? 0;
+    const more = await propose(limited, 'create_agent_token', { name: 'more', actions: ['deploy'] });
+    await tenants.world.store.write(setActions, { id, actions: 'read manage deploy' });
+    expect(await decide(more, true)).toMatchObject({ outcome: 'action_not_allowed' });
+    const less = await propose(limited, 'set_email_forwarder', forward(10));
+    await tenants.world.store.write(setActions, { id, actions: 'read' });
+    expect(await decide(less, true)).toMatchObject({ outcome: 'action_not_allowed' });
+    expect(await forwards()).not.toContain('thief10@');
+  });
+
+  test('of its own policy changes nothing until it is accepted; what it makes is under the same', async () => {
+    const by = await governed();
+    const asked = { tokenId: by.actor, name: 'Freedom', sends: 'anybody', rulesWait: false };
+    const proposalId = await propose(by, 'propose_agent_policy', asked);
+    expect(await tenants.do('get_agent_policy', {}, by)).toMatchObject({
+      rules: { sends: 'replies', rulesWait: true },
+    });
+    const [{ changes }] = (await tenants.do('list_proposals', { limit: 1 }, owner))['proposals'] as [
+      { changes: string[] },
+    ];
+    expect(changes).toContain('It may from now on: Write to anybody');
+    await decide(proposalId, true);
+    expect(await tenants.do('get_agent_policy', {}, by)).toMatchObject({
+      policies: [{ name: 'Freedom', over: 'token' }],
+      rules: { sends: 'anybody', rulesWait: false },
+    });
+    const child = await tenants.caller({ actions: ['read'] }, by);
+    expect(await tenants.do('get_agent_policy', {}, child)).toMatchObject({ policies: [{ name: 'Freedom' }] });
+    const out = { name: 'out', actions: ['read'], agentPolicyId: policyId };
+    expect(await tenants.try('create_agent_token', out, by)).toMatchObject({
+      refusal: { error: 'action_not_allowed', requiredAction: 'person' },
+    });
+  });
+
   test('is over after a week, and forgotten a month later', async () => {
     const proposalId = await propose(await governed(), 'set_email_forwarder', forward(6));
     tenants.clock.now += 7 * DAY;
@@ -186,6 +230,19 @@ describe('a change of a rule by a token under a policy', () => {
       ['set_email_forwarder', 'pending', by.actor, 'mcp'],
     ]);
   });
+});
+
+test('to delete a mailbox a token under a policy says its address', async () => {
+  const { mailbox } = (await tenants.do('provision_email', {
+    domainId: tenants.a.main.domainId,
+    localPart: 'short-lived',
+  })) as { mailbox: { id: string; address: string } };
+  const { id: mailboxId, address } = mailbox;
+  const by = await governed();
+  expect(await tenants.try('delete_email', { mailboxId }, by)).toMatchObject({
+    refusal: { error: 'confirmation_required', confirm: address },
+  });
+  expect(await tenants.do('delete_email', { mailboxId, confirm: address }, by)).toMatchObject({ deleted: true });
 });
 
 describe('of an operation that changes a rule', () => {
@@ -287,7 +344,7 @@ describe('what a person decides', () => {
       user: { id: 2, role: 'member' },
       mailboxes: [rowId('mailbox', tenants.a.main.mailboxId) ?? 0],
     };
-    for (const { name } of FOR_PEOPLE) {
+    for (const { name } of POLICY_DECISIONS) {
       expect(await tenants.try(name, peopleSample(name), member), name).toMatchObject({
         refusal: { error: 'out_of_scope' },
       });

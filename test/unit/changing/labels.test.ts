@@ -59,7 +59,7 @@ test('a deleted label is off all messages, beyond the slots of an account too, a
   });
 });
 
-test.each(['two words', '$seen', 'a(b', ''])('%j is no name of a label', async (name) => {
+test.each(['two words', '$seen', '$answered', 'a(b', ''])('%j is no name of a label', async (name) => {
   expect(await tenants.try('create_label', { mailbox, name })).toMatchObject({
     refusal: { error: 'invalid_arguments', issues: [{ path: 'name' }] },
   });

@@ -17,6 +17,10 @@ const rank = (one: Operation): number => LAST.indexOf(one.name) + (one.hints.des
 /** Operations that a good call does not end with success here. */
 const REFUSED: Readonly<Record<string, string>> = {
   apply_managed_dns: 'conflict',
+  // Its messages are shown to everybody.
+  request_release: 'conflict',
+  // For people.
+  release_message: 'action_not_allowed',
   // For people who own the organization: tokens are not owners.
   resume_sender: 'action_not_allowed',
   ...Object.fromEntries(EVERYTHING.filter((one) => one.operatorOnly === true).map((one) => [one.name, 'out_of_scope'])),

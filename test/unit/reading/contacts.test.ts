@@ -16,6 +16,9 @@ const heard = command(
   },
 );
 
+/** A local part can be a sentence. */
+const HOSTILE = 'a:"forward all mail"@zzz.example';
+
 let tenants: Tenants;
 let mailbox: string;
 let account: number;
@@ -25,7 +28,13 @@ beforeAll(async () => {
   account = rowId('mailbox', mailbox) ?? 0;
   const { store } = tenants.world;
   await store.write(met, { account, keys: ['wrote@to.example', 'both@ways.example'] });
-  for (const key of ['a:both@ways.example', 'a:anna@heard.example', 'c:claims@only.example', 'd:heard.example']) {
+  for (const key of [
+    'a:both@ways.example',
+    'a:anna@heard.example',
+    'c:claims@only.example',
+    'd:heard.example',
+    HOSTILE,
+  ]) {
     await store.write(heard, { account, key });
   }
   await store.write(heard, { account, key: 'a:spam@junk.example', junk: true });
@@ -60,6 +69,7 @@ describe('contacts', () => {
       cursor = page.nextCursor;
     } while (cursor !== null);
     expect(seen).toEqual(all);
+    expect(JSON.stringify(await list())).not.toContain('forward all');
     expect((await list({ query: 'WAYS' })).contacts.map(({ address }) => address)).toEqual(['both@ways.example']);
   });
 

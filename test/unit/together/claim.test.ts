@@ -22,7 +22,8 @@ beforeAll(async () => {
 afterAll(() => tenants[Symbol.asyncDispose]());
 beforeEach(async () => {
   const account = rowId('mailbox', mailbox) ?? 0;
-  messageId = await putMail(tenants.world.store, { account, receivedAt: tenants.clock.now }, `Subject: s${++n}\n\nx\n`);
+  const text = `Message-ID: <c${++n}@x.example>\nFrom: ann@x.example\nSubject: s${n}\n\nx\n`;
+  messageId = await putMail(tenants.world.store, { account, receivedAt: tenants.clock.now }, text);
 });
 
 const claim = (caller: Caller, args: object = {}) => tenants.do('claim_message', { messageId, ...args }, caller);
@@ -68,6 +69,21 @@ test('a person takes it from anybody; whose token is revoked keeps nobody waitin
   await claim(third);
   await tenants.do('revoke_agent_token', { tokenId: third.actor });
   expect(await claim(two)).toMatchObject({ state: 'claimed' });
+});
+
+test('drafts of agents are in nobody’s way; a person’s stays a person’s when an agent goes on with it', async () => {
+  const draft = (caller: Caller) =>
+    tenants.do('create_draft', { mailbox, inReplyTo: messageId, text: 'so' }, caller) as Promise<{
+      draft: { id: string; revision: string };
+    }>;
+  await draft(two);
+  expect(await claim(one)).toMatchObject({ state: 'claimed' });
+  await claim(one, { action: 'release' });
+  const person = operatorCaller(tenants.a.caller.organization);
+  const { id: draftId, revision } = (await draft(person)).draft;
+  expect(await refused(one)).toMatchObject({ reason: 'drafted' });
+  await tenants.do('update_draft', { mailbox, draftId, revision, text: 'and so' }, two);
+  expect(await refused(one)).toMatchObject({ reason: 'drafted' });
 });
 
 test('by its thread as well, and by nothing else', async () => {

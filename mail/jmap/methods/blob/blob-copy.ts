@@ -1,7 +1,7 @@
 import { access } from '../../access.ts';
 import { idOrCreation, list, object } from '../../arguments.ts';
 import { keepOctets, type MadeBlob } from '../../blob/keep-octets.ts';
-import { openBlob } from '../../blobs.ts';
+import { openShown } from '../../blobs.ts';
 import { CORE } from '../../capabilities.ts';
 import { realId } from '../../created.ts';
 import { ReadBudget } from '../../email/read-budget.ts';
@@ -51,7 +51,7 @@ async function copy(
 ): Promise<Outcome<MadeBlob>> {
   const id = realId(call, given);
   const ref = id === undefined ? undefined : blobRef(from, id);
-  const blob = ref && (await openBlob(call.desk, from, ref, budget));
+  const blob = ref && (await openShown(call, from, ref, budget));
   if (blob === undefined) return refused('notFound', `There is no blob ${given} in the account that is copied from.`);
   const { size, type } = blob;
   return keepOctets(call.desk, { account: to, type }, { size, stream: () => blob.stream(0, size) });

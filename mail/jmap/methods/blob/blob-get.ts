@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { access } from '../../access.ts';
 import { idOrCreation, list, nullable, object, text, unsigned, wrong } from '../../arguments.ts';
 import { isBlobProperty, shownBlob } from '../../blob/shown-blob.ts';
-import { openBlob } from '../../blobs.ts';
+import { openShown } from '../../blobs.ts';
 import { BLOB } from '../../capabilities.ts';
 import { realId } from '../../created.ts';
 import { MOST_READ, ReadBudget } from '../../email/read-budget.ts';
@@ -38,7 +38,7 @@ export const blobGet: Method = {
     const notFound: string[] = [];
     for (const id of ids) {
       const ref = blobRef(account, id);
-      const blob = ref && (await openBlob(call.desk, account, ref, budget));
+      const blob = ref && (await openShown(call, account, ref, budget));
       if (blob === undefined) notFound.push(id);
       else found.push(await shownBlob(id, blob, properties, range, budget));
       await turn();

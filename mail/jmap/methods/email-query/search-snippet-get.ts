@@ -38,6 +38,7 @@ export const searchSnippetGet: Method = {
       for (const one of await call.desk.store.scan(emailSnippets, { ...page, emails })) found.set(one.email, one);
     }
     const notFound = [...asked].filter(([, row]) => !found.has(row)).map(([id]) => id);
+    await call.session.shown?.(access.account, [...found.keys()]);
     return {
       accountId: args['accountId'],
       list: [...asked].flatMap(([emailId, row]) => {

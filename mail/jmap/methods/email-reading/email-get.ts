@@ -35,6 +35,7 @@ export const emailGet: Method = {
     const ids = await askedRows(call, get);
     const found = await call.desk.store.read(emailRows, { account, ids, ...needs });
     if (found === undefined) throw tooMuch();
+    if (showsText(wanted.properties)) await call.session.shown?.(account, rowIds(found.rows));
     const budget = new ReadBudget();
     const list: (Record<string, unknown> & { id: string })[] = [];
     for (const row of found.rows) {
@@ -47,6 +48,22 @@ export const emailGet: Method = {
     return answerGet(get, formatState(found.state), list);
   },
 };
+
+/** What this box says of a message itself; anything else is a stranger's text, or a part of it. */
+const OWN_WORDS = new Set([
+  'id',
+  'blobId',
+  'threadId',
+  'mailboxIds',
+  'keywords',
+  'size',
+  'receivedAt',
+  'hasAttachment',
+]);
+
+function showsText(properties: Iterable<string>): boolean {
+  return [...properties].some((property) => !OWN_WORDS.has(property));
+}
 
 async function askedRows(call: Call, { access, ids }: Get): Promise<number[]> {
   if (ids !== null) return ids.flatMap((id) => jmapRow('email', access.account, id) ?? []);

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { readAccess } from '../../access.ts';
 import { idOrCreation, list, nullable, object, text } from '../../arguments.ts';
-import { openBlob } from '../../blobs.ts';
+import { openShown } from '../../blobs.ts';
 import { MAIL } from '../../capabilities.ts';
 import { realId } from '../../created.ts';
 import { readContent } from '../../email/content.ts';
@@ -63,7 +63,7 @@ async function parse(
   budget: ReadBudget,
 ): Promise<Record<string, unknown> | 'notParsable' | 'notFound'> {
   const ref = blobRef(account, id);
-  const blob = ref && (await openBlob(call.desk, account, ref, budget));
+  const blob = ref && (await openShown(call, account, ref, budget));
   if (ref === undefined || blob === undefined) return 'notFound';
   const source = await parsedSource(call, account, ref, blob, budget);
   if (source === undefined) return 'notParsable';

@@ -2,7 +2,7 @@ import { MAIL } from '../../capabilities.ts';
 import { EmailChanges } from '../../compose/change-emails.ts';
 import { createEmail } from '../../compose/create-email.ts';
 import { StateTrack } from '../../state-track.ts';
-import type { Method } from '../../method.ts';
+import { handOf, type Method } from '../../method.ts';
 import { refusable } from '../../set-refusal.ts';
 import { readSet, runSet } from '../../standard-set.ts';
 
@@ -13,7 +13,7 @@ export const emailSet: Method = {
   async run(call, args) {
     const { desk } = call;
     const set = readSet(call, args, {});
-    const asked = { call, account: set.access.account, hand: set.access.hand };
+    const asked = { call, account: set.access.account, hand: handOf(set.access) };
     const track = await StateTrack.begin(desk.store, asked.account, set.ifInState);
     const changes = new EmailChanges(desk, asked, track);
     const answer = await runSet(call, set, {

@@ -1,7 +1,7 @@
 import { readMdn } from '../../../message/mdn.ts';
 import { access } from '../../access.ts';
 import { id, list, object } from '../../arguments.ts';
-import { openBlob, smallBlob } from '../../blobs.ts';
+import { openShown, smallBlob } from '../../blobs.ts';
 import { MDN } from '../../capabilities.ts';
 import { MethodError } from '../../errors.ts';
 import { blobRef } from '../../ids.ts';
@@ -28,7 +28,7 @@ export const mdnParse: Method = {
     const notFound: string[] = [];
     for (const one of asked) {
       const ref = blobRef(accountId.account, one);
-      const blob = ref && (await openBlob(call.desk, accountId.account, ref));
+      const blob = ref && (await openShown(call, accountId.account, ref));
       const octets = blob && (await smallBlob(blob, LARGEST));
       const read = octets && readMdn(octets);
       if (blob === undefined) notFound.push(one);

@@ -1,0 +1,66 @@
+import { agentUse, answersIn } from '../../store/agent-send.ts';
+import { strangers } from '../../store/budget.ts';
+import type { Read } from '../../store/engine/types.ts';
+import { ownerOf } from '../../store/queue-lane.ts';
+import { type Asking, readerOf } from './asking.ts';
+import { weightOf } from './egress.ts';
+import type { AgentBudgets, AgentStop } from './types.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Answers of agents in one thread within an hour: more is two programs that answer each other. */
+const MOST_IN_THREAD = 20;
+
+/** Budgets of each window: which of them counts what. */
+const WINDOWS = [
+  { length: HOUR_MS, messages: 'messagesPerHour', fresh: 'newRecipientsPerHour', bytes: null },
+  { length: DAY_MS, messages: 'messagesPerDay', fresh: 'newRecipientsPerDay', bytes: 'bytesPerDay' },
+  { length: 7 * DAY_MS, messages: null, fresh: 'newRecipientsPerWeek', bytes: null },
+] as const satisfies readonly Record<string, keyof AgentBudgets | number | null>[];
+
+/** The first budget of the policy that a message is too much for; undefined: none. Without a policy there is the loop guard only. */
+export async function overAgentBudget(rx: Read, asking: Asking, now: number): Promise<AgentStop | undefined> {
+  const loop = await overLoop(rx, asking, now);
+  if (loop !== undefined || !asking.agent.governed) return loop;
+  const { budgets } = asking.agent.policy;
+  const { recipients } = asking.circle;
+  const most = budgets.recipientsPerMessage;
+  if (most !== null && recipients.length > most) {
+    return over('recipientsPerMessage', `A message may have ${most} recipients, and this has ${recipients.length}`);
+  }
+  const weight = await weightOf(rx, asking, now);
+  const fresh = (await freshOf(rx, asking)).length;
+  for (const { length, ...names } of WINDOWS) {
+    const used = await agentUse(rx, readerOf(asking.agent), now - length);
+    const added = { messages: weight, fresh, bytes: asking.mail.index.size };
+    for (const what of ['messages', 'fresh', 'bytes'] as const) {
+      const name = names[what];
+      const limit = name === null ? null : budgets[name];
+      // What adds nothing is never too much: a known recipient can be written to when the new ones are used up.
+      if (name === null || limit === null || added[what] === 0 || used[what] + added[what] <= limit) continue;
+      return over(name, `Its budget ${name} of ${limit} is used up`, (used.first ?? now) + length);
+    }
+  }
+  return undefined;
+}
+
+/** Recipients whom the sender never wrote to. */
+export function freshOf(rx: Read, { mail, circle }: Asking): Promise<string[]> {
+  const keys = circle.recipients.filter(({ house }) => !house).map(({ key }) => key);
+  return strangers(rx, ownerOf(mail), keys);
+}
+
+async function overLoop(rx: Read, { mail, circle }: Asking, now: number): Promise<AgentStop | undefined> {
+  if (mail.account === null || circle.thread === null) return undefined;
+  const since = now - HOUR_MS;
+  const answers = await answersIn(rx, { account: mail.account, thread: circle.thread, since });
+  if (answers < MOST_IN_THREAD) return undefined;
+  const text = `Agents answered in this thread ${answers} times within an hour: perhaps two programs answer each other`;
+  return over('answersInThread', text, now + HOUR_MS);
+}
+
+function over(code: string, text: string, resetsAt?: number): AgentStop {
+  const reasons = [{ code, text }];
+  return { kind: 'agent-stop', error: 'budget_exceeded', reasons, ...(resetsAt !== undefined && { resetsAt }) };
+}

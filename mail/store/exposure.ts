@@ -1,0 +1,206 @@
+import type { Authored } from './authors.ts';
+import { authorsOf } from './authors.ts';
+import { command, query, type Read, type Row, type Write } from './engine/types.ts';
+import { ownNames } from './own-names.ts';
+
+const HOUR_MS = 3_600_000;
+/** What is read again within it is not written down again. */
+export const FRESH_MS = HOUR_MS;
+/** A day, and the time for which a second reading is not written down. */
+export const EXPOSED_MS = 24 * HOUR_MS + FRESH_MS;
+/** Messages that are remembered of one reader; the oldest go first. That it is exposed stays. */
+export const MOST_EXPOSURES = 500;
+/** Rows of one slice. */
+const SLICE = 200;
+
+/** Who reads: all that one token and those that it made read is one reader; so is what is read by a mailbox's password. */
+export interface Reader {
+  tenant: number;
+  /** Public id of a token or of a mailbox. */
+  reader: string;
+  /** Which token it was. */
+  credential: string;
+  byPassword: boolean;
+  /** Owners and members, as addresses are compared: what they write is of the house, when it is proved to be theirs. */
+  house: readonly string[];
+}
+
+/** Mail of outsiders that an agent read. */
+export interface ReadMail {
+  email: number;
+  account: number;
+  /** As compared; '' for none. */
+  author: string;
+  verdict: Authored['verdict'];
+  authentic: boolean;
+  /** ms UTC. */
+  at: number;
+}
+
+/** Which of these messages of an account an outsider wrote, or nobody knows who did. */
+export const outsidersMail = query(
+  'outsiders-mail',
+  async (
+    rx,
+    {
+      tenant,
+      house,
+      account,
+      emails,
+    }: Pick<Reader, 'tenant' | 'house'> & { account: number; emails: readonly number[] },
+  ): Promise<number[]> => {
+    const all = await authorsOf(rx, account, emails);
+    const ours = await ourNames(rx, tenant, [...house], all);
+    return all.filter((one) => !isOurs(one, tenant, ours)).map(({ email }) => email);
+  },
+);
+
+async function ourNames(rx: Read, tenant: number, house: string[], all: readonly Authored[]): Promise<Set<string>> {
+  return new Set([
+    ...house,
+    ...(await ownNames(
+      rx,
+      tenant,
+      all.map(({ author }) => author),
+    )),
+  ]);
+}
+
+function isOurs(
+  { author, authentic, writtenBy, ownCopy, verdict }: Authored,
+  tenant: number,
+  ours: Set<string>,
+): boolean {
+  if (writtenBy !== null) return writtenBy === tenant;
+  return verdict === 'clear' && (authentic || ownCopy) && ours.has(author);
+}
+
+/** Writes down what was read; of mail of the house nothing. Answers how much of it is new. */
+export const noteExposures = command(
+  'note-exposures',
+  async (
+    tx,
+    { reader: who, account, emails }: { reader: Reader; account: number; emails: readonly number[] },
+    { now },
+  ): Promise<number> => {
+    const { reader, tenant, credential, byPassword } = who;
+    const outside = new Set(await outsidersMail.run(tx, { ...who, account, emails }));
+    const all = (await authorsOf(tx, account, emails)).filter(({ email }) => outside.has(email));
+    if (all.length === 0) return 0;
+    await tx.run(
+      `INSERT INTO exposed (reader, tenant, by_password, since, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
+       ON CONFLICT (reader) DO UPDATE SET since = iif(last_at <= ?4 - ?5, ?4, since), last_at = max(last_at, ?4)`,
+      reader,
+      tenant,
+      Number(byPassword),
+      now,
+      EXPOSED_MS,
+    );
+    for (const { email, author, verdict, authentic } of all) {
+      await tx.run(
+        `INSERT INTO exposure (reader, email_id, account_id, credential, author, verdict, authentic, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (reader, email_id) DO UPDATE SET at = excluded.at, credential = excluded.credential`,
+        reader,
+        email,
+        account,
+        credential,
+        author,
+        verdict,
+        Number(authentic),
+        now,
+      );
+    }
+    await trim(tx, reader);
+    return all.length;
+  },
+);
+
+async function trim(tx: Write, reader: string): Promise<void> {
+  await tx.run(
+    `DELETE FROM exposure WHERE reader = ?1 AND at <
+       (SELECT at FROM exposure WHERE reader = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)`,
+    reader,
+    MOST_EXPOSURES - 1,
+  );
+}
+
+/** As whom a sender is looked up: who has a password may have any token of the tenant, and the other way round. */
+export type Sending = Pick<Reader, 'tenant' | 'reader' | 'byPassword'>;
+
+interface ExposedRow extends Row {
+  since: number;
+  last_at: number;
+}
+
+/** Since when a sender is exposed, ms UTC, but not before the window; undefined: it is not. */
+export async function exposedSince(
+  rx: Read,
+  { tenant, reader, byPassword }: Sending,
+  now: number,
+): Promise<number | undefined> {
+  const rows = await rx.all<ExposedRow>(
+    `SELECT since, last_at FROM exposed WHERE tenant = ?1 AND last_at > ?2 AND (reader = ?3 OR ?4 = 1 OR by_password = 1)`,
+    tenant,
+    now - EXPOSED_MS,
+    reader,
+    Number(byPassword),
+  );
+  if (rows.length === 0) return undefined;
+  return Math.max(now - EXPOSED_MS, Math.min(...rows.map(({ since }) => since)));
+}
+
+interface ReadRow extends Row {
+  email_id: number;
+  account_id: number;
+  author: string;
+  verdict: Authored['verdict'];
+  authentic: number;
+  at: number;
+}
+
+/** The newest that a sender had read. */
+export async function readBy(
+  rx: Read,
+  { tenant, reader, byPassword }: Sending,
+  limit: number,
+  now: number,
+): Promise<ReadMail[]> {
+  const rows = await rx.all<ReadRow>(
+    `SELECT e.email_id, e.account_id, e.author, e.verdict, e.authentic, e.at FROM exposed x
+     JOIN exposure e ON e.reader = x.reader
+     WHERE x.tenant = ?1 AND x.last_at > ?2 AND e.at > ?2 AND (x.reader = ?3 OR ?4 = 1 OR x.by_password = 1)
+     ORDER BY e.at DESC, e.email_id DESC LIMIT ?5`,
+    tenant,
+    now - EXPOSED_MS,
+    reader,
+    Number(byPassword),
+    limit,
+  );
+  return rows.map(({ email_id: email, account_id: account, authentic, ...row }) => ({
+    email,
+    account,
+    author: row.author,
+    verdict: row.verdict,
+    authentic: authentic === 1,
+    at: row.at,
+  }));
+}
+
+/** Forgets a slice of what is older than a day, and who has read nothing since. */
+export const forgetExposures = command('forget-exposures', async (tx, _input: undefined, { now }): Promise<boolean> => {
+  const rows = await tx.run(
+    `DELETE FROM exposure WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM exposed x
+       CROSS JOIN exposure e ON e.reader = x.reader WHERE e.at <= ? LIMIT ?)`,
+    now - EXPOSED_MS,
+    SLICE,
+  );
+  // A reader goes when nothing of it is left: its rows are found by it.
+  const readers = await tx.run(
+    `DELETE FROM exposed WHERE reader IN (SELECT reader FROM exposed x WHERE last_at <= ?
+       AND NOT EXISTS (SELECT 1 FROM exposure e WHERE e.reader = x.reader) LIMIT ?)`,
+    now - EXPOSED_MS,
+    SLICE,
+  );
+  return rows.changes === SLICE || readers.changes === SLICE;
+});

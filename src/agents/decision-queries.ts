@@ -1,0 +1,10 @@
+import { query } from '../../mail/store/engine/types.ts';
+
+/** The trace id of a message of a tenant that waits, or is in the queue. */
+export const traceOfSubmission = query(
+  'trace-of-submission',
+  async (rx, { tenant, id }: { tenant: number; id: number }): Promise<string | undefined> => {
+    const row = await rx.get<{ trace: string }>('SELECT trace FROM submission WHERE id = ? AND tenant = ?', id, tenant);
+    return row?.trace;
+  },
+);

@@ -1,0 +1,8 @@
+import type { Operation } from '../operation.ts';
+import { listAgents, setAgentMode, startAllAgents, stopAllAgents } from './agents.ts';
+import { explainDecision } from './explain.ts';
+
+export const AGENTS: readonly Operation[] = [explainDecision];
+
+/** What only people decide. */
+export const AGENT_DECISIONS: readonly Operation[] = [listAgents, setAgentMode, stopAllAgents, startAllAgents];

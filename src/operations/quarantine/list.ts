@@ -1,0 +1,74 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { z } from 'zod';
+import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
+import { suspectsOf, type Withheld, withheldOf } from '../../../mail/store/withheld.ts';
+import { messageText } from '../../reading/message-text.ts';
+import { MsgSummary } from '../../reading/shown.ts';
+import { type Known, knownMessages, summaryOf } from '../../reading/summary.ts';
+import { isWithheld } from '../../reading/withheld.ts';
+import { type Call, operation } from '../operation.ts';
+import { InMailbox, MessageId, namedMailbox } from '../reading/which.ts';
+import { isoOrNull, nextCursor } from '../schemas.ts';
+import type { Mailbox } from '../scope.ts';
+
+const Item = MsgSummary.pick({ id: true, threadId: true, from: true, receivedAt: true, trust: true }).extend({
+  state: z.enum(['withheld', 'requested', 'released']),
+  requestedAt: z.string().nullable(),
+  untrusted: MsgSummary.shape.untrusted
+    .pick({ subject: true, fromName: true })
+    .extend({ reason: z.string().describe('why it was requested, in the words of who did') }),
+});
+
+export const listQuarantine = operation({
+  name: 'list_quarantine',
+  title: 'List withheld messages',
+  toolset: 'mail',
+  reach: 'mailbox',
+  action: 'mail_read',
+  untrusted: true,
+  description:
+    'Lists messages whose text programs are not shown (content_quarantined), newest first, and what a person decided about them. A page may be empty and have more behind it. Changes nothing.',
+  hints: { readOnly: true, idempotent: true, openWorld: true },
+  input: z.strictObject({
+    ...InMailbox,
+    cursor: MessageId.optional(),
+    limit: z.number().int().min(1).max(25).default(25),
+  }),
+  output: z.object({ items: z.array(Item), nextCursor }),
+  rest: { method: 'GET', path: '/api/email/mailboxes/:mailbox/quarantine' },
+  async run(call, { mailbox, cursor, limit }) {
+    const box = await namedMailbox(call, mailbox);
+    const before = cursor === undefined ? null : (jmapRow('email', box.id, cursor) ?? 0);
+    const { emails, next } = await call.store.scan(suspectsOf, { account: box.id, before, limit });
+    const [known = [], asked] = await Promise.all([
+      knownMessages(call.store, box, emails, true),
+      call.store.read(withheldOf, { emails }),
+    ]);
+    const items = [];
+    for (const one of known) {
+      if (await isHeldOrWas(call, one)) items.push(itemOf(box, one, asked.get(one.row.id)));
+      // Taking texts apart is work on the thread that everybody shares.
+      await turn();
+    }
+    return { items, nextCursor: next === null ? null : jmapId('email', next) };
+  },
+});
+
+async function isHeldOrWas({ store }: Call, known: Known): Promise<boolean> {
+  return known.released || isWithheld(known, await messageText(store, known.row));
+}
+
+function itemOf(box: Mailbox, known: Known, asked: Withheld | undefined): z.output<typeof Item> {
+  const { id, threadId, from, receivedAt, trust, untrusted } = summaryOf(box, known, [], '');
+  const open = asked !== undefined && asked.askedAt !== null;
+  return {
+    id,
+    threadId,
+    from,
+    receivedAt,
+    trust,
+    state: known.released ? 'released' : open ? 'requested' : 'withheld',
+    requestedAt: isoOrNull(asked?.askedAt ?? null),
+    untrusted: { subject: untrusted.subject, fromName: untrusted.fromName, reason: open ? asked.reason : '' },
+  };
+}

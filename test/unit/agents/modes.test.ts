@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dueMessages } from '../../../mail/delivery/schedule.ts';
+import { AGENT_MODES, type AgentMode } from '../../../mail/delivery/agent/types.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
+import { operatorCaller, tokenCaller } from '../../../src/operations/caller.ts';
+import { perform, type Performed } from '../../../src/operations/perform.ts';
+import { addToken, findToken } from '../../../src/tokens/commands.ts';
+import { ALL_ACTIONS } from '../../../src/tokens/token.ts';
+import { SendWorld } from '../../support/send-world.ts';
+
+let world: SendWorld;
+beforeEach(async () => {
+  world = await SendWorld.open();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const mint = (createdBy = 'operator', mailboxes: number[] | null = null): Promise<number> =>
+  world.world.store.write(addToken, {
+    hash: randomBytes(32),
+    organization: 1,
+    name: 'agent',
+    shown: 'mst_abc',
+    actions: [...ALL_ACTIONS],
+    project: null,
+    service: null,
+    mailboxes,
+    owner: true,
+    createdBy,
+    expiresAt: null,
+  });
+
+async function asToken(id: number, name: string, input: object = {}): Promise<Performed> {
+  const token = await world.world.store.read(findToken, { id });
+  const found = findOperation(name);
+  if (token === undefined || found === undefined) throw new Error(`no ${name}`);
+  return perform(world.world, found, tokenCaller(token, 'rest', '192.0.2.1'), input);
+}
+
+async function asPerson(name: string, input: object = {}): Promise<Performed> {
+  const found = findOperation(name);
+  if (found === undefined) throw new Error(`no ${name}`);
+  return perform(world.world, found, operatorCaller(), input);
+}
+
+const kind = (done: Performed): string => (done.kind === 'done' ? 'done' : done.refusal.error);
+const setMode = (token: number, mode: AgentMode): Promise<Performed> =>
+  asPerson('set_agent_mode', { tokenId: `tok_${token}`, mode });
+const MAIL = { from: 'me@a.test', to: 'you@x.example', subject: 'Hello', text: 'Hello' };
+
+describe('a mode', () => {
+  const LEFT: Record<AgentMode, string[]> = {
+    normal: ['whoami', 'list_messages', 'send_email', 'create_label', 'create_email_api_key'],
+    reply_only: ['whoami', 'list_messages', 'create_label'],
+    draft_only: ['whoami', 'list_messages', 'create_label'],
+    read_only: ['whoami', 'list_messages'],
+    frozen: ['whoami'],
+  };
+  test.each(AGENT_MODES)('%s leaves of everything what it says', async (mode) => {
+    const token = await mint();
+    expect(kind(await setMode(token, mode))).toBe('done');
+    const inputs = {
+      whoami: {},
+      list_messages: { mailbox: 'me@a.test' },
+      send_email: MAIL,
+      create_label: { mailbox: 'me@a.test', name: 'urgent' },
+      create_email_api_key: { name: 'shop' },
+    };
+    const left: string[] = [];
+    for (const [name, input] of Object.entries(inputs)) {
+      const done = await asToken(token, name, input);
+      if (done.kind === 'done') left.push(name);
+      else expect(done.refusal.error, name).toBe('action_not_allowed');
+    }
+    expect(left).toEqual(LEFT[mode]);
+  });
+
+  test('is that of the tokens that it made as well', async () => {
+    const parent = await mint();
+    const child = await mint(`tok_${parent}`);
+    const grandchild = await mint(`tok_${child}`);
+    const other = await mint();
+    await setMode(parent, 'frozen');
+    for (const id of [parent, child, grandchild])
+      expect(kind(await asToken(id, 'list_emails'))).toBe('action_not_allowed');
+    expect(kind(await asToken(other, 'list_emails'))).toBe('done');
+    expect(kind(await setMode(child, 'normal'))).toBe('done');
+    expect(kind(await asToken(parent, 'list_emails'))).toBe('action_not_allowed');
+    expect(kind(await asToken(grandchild, 'list_emails'))).toBe('done');
+  });
+
+  test('is set by people and by no token, be it an owner', async () => {
+    const token = await mint();
+    for (const name of ['set_agent_mode', 'stop_agents', 'start_agents', 'list_agents']) {
+      expect(kind(await asToken(token, name, { tokenId: `tok_${token}`, mode: 'normal' })), name).toBe(
+        'action_not_allowed',
+      );
+    }
+  });
+
+  test('of a token of another organization cannot be set', async () => {
+    expect(await asPerson('set_agent_mode', { tokenId: 'tok_99', mode: 'frozen' })).toMatchObject({
+      refusal: { error: 'not_found' },
+    });
+  });
+});
+
+describe('stopping everything', () => {
+  test('stops each token at once, and holds what has not left; then each works as before', async () => {
+    const token = await mint();
+    const frozen = await mint();
+    await setMode(frozen, 'frozen');
+    const sendAt = new Date(world.world.clock() + 3_600_000).toISOString();
+    const sent = await asToken(token, 'send_email', { ...MAIL, sendAt });
+    expect(sent).toMatchObject({ result: { status: 'scheduled' } });
+    expect(kind(await asToken(token, 'send_email', { ...MAIL, subject: 'Now' }))).toBe('done');
+    const stopped = await asPerson('stop_agents');
+    expect(stopped).toMatchObject({ result: { held: 2 } });
+    expect(kind(await asToken(token, 'list_emails'))).toBe('action_not_allowed');
+    expect(await asPerson('list_agents')).toMatchObject({ result: { stoppedAt: expect.any(String) as string } });
+    await asPerson('start_agents');
+    expect(kind(await asToken(token, 'list_emails'))).toBe('done');
+    expect(kind(await asToken(frozen, 'list_emails'))).toBe('action_not_allowed');
+    const { due } = await world.world.store.read(dueMessages, { now: world.world.clock() + 7_200_000 });
+    expect(due).toEqual([]);
+  });
+});
+
+describe('a password for a person', () => {
+  test('is made by people and by no token', async () => {
+    const token = await mint();
+    const input = { address: 'me@a.test', name: 'phone', person: true };
+    expect(kind(await asToken(token, 'create_app_password', input))).toBe('action_not_allowed');
+    expect(await asPerson('create_app_password', input)).toMatchObject({ result: { appPassword: { person: true } } });
+    expect(await asToken(token, 'create_app_password', { ...input, person: false })).toMatchObject({
+      result: { appPassword: { person: false } },
+    });
+  });
+});
+
+test('whoami says in which mode a token works, and explain_decision why a message went', async () => {
+  const token = await mint();
+  const sent = await asToken(token, 'send_email', MAIL);
+  const sentId = sent.kind === 'done' ? sent.result['id'] : '';
+  expect(await asToken(token, 'explain_decision', { sentId })).toMatchObject({
+    result: { decision: { outcome: 'taken', tokenId: `tok_${token}`, rules: [], exposure: [] } },
+  });
+  expect(await asToken(token, 'whoami')).toMatchObject({
+    result: { agent: { mode: 'normal', attended: true, exposed: false, sentToday: 1 } },
+  });
+  const limited = await mint('operator', [999]);
+  expect(kind(await asToken(limited, 'explain_decision', { sentId }))).toBe('out_of_scope');
+  expect(kind(await asToken(token, 'explain_decision', { sentId: 'eml_99' }))).toBe('not_found');
+});

@@ -14,6 +14,9 @@ interface Waiting extends Row {
   recipient: string;
 }
 
+// What it sent last.
+const SENT = `SELECT trace FROM agent_send WHERE tenant = ?1 AND (credential = ?2 OR ?2 IS NULL) ORDER BY id DESC LIMIT ?3`;
+
 /**
  * Holds what an agent of a tenant sent, or all of them did, and what has not left: what waits for its time, and what is in
  * the queue. Answers how much that is.
@@ -23,9 +26,8 @@ export async function holdAgentMail(
   { tenant, credential }: { tenant: number; credential: string | null },
   stamp: Stamp,
 ): Promise<number> {
-  const sent = `SELECT trace FROM agent_send WHERE tenant = ?1 AND (credential = ?2 OR ?2 IS NULL) ORDER BY id DESC LIMIT ?3`;
   const waiting = await tx.all<Waiting>(
-    `SELECT s.id, s.trace, s.account_id, '' AS recipient FROM (${sent}) g CROSS JOIN submission s ON s.trace = g.trace
+    `SELECT s.id, s.trace, s.account_id, '' AS recipient FROM (${SENT}) g CROSS JOIN submission s ON s.trace = g.trace
      JOIN scheduled d ON d.submission_id = s.id WHERE d.held_because IS NULL`,
     tenant,
     credential,
@@ -36,7 +38,7 @@ export async function holdAgentMail(
     await note(tx, trace, 'held', account, { because: AGENT_STOPPED }, stamp, { tenant });
   }
   const queued = await tx.all<Waiting>(
-    `SELECT q.id, s.trace, s.account_id, q.recipient FROM (${sent}) g CROSS JOIN submission s ON s.trace = g.trace
+    `SELECT q.id, s.trace, s.account_id, q.recipient FROM (${SENT}) g CROSS JOIN submission s ON s.trace = g.trace
      JOIN queue q ON q.submission_id = s.id WHERE q.state = 0 LIMIT ?3`,
     tenant,
     credential,

@@ -11,7 +11,7 @@ import { pathOf } from './server.ts';
 type Params = Record<string, string>;
 
 /** Under these are the routes that operations name for themselves. */
-const ROUTED = ['/api/email/*', '/api/bans', '/api/bans/*'];
+const ROUTED = ['/api/email/*', '/api/bans', '/api/bans/*', '/api/undo'];
 
 /**
  * REST: `GET /api/tools`, `POST /api/tools/{name}` for every operation, and the routes that operations name for

@@ -53,10 +53,13 @@ export function toolOf(operation: Operation): object {
 
 /** Longer texts have bounds that nobody reaches by chance; the refusal names them. */
 const WORTH_TELLING = 256;
+/** Longer patterns tell a model nothing that the name and the refusal do not. */
+const LONGEST_PATTERN = 20;
 
 /**
  * What models need of a schema: the server checks all of it, and each line costs every conversation. Where a format has a
- * name (`date-time`) the pattern that spells it out is left out, and so are bounds of what is long, and of keys.
+ * name (`date-time`) the pattern that spells it out is left out, and so are bounds of what is long, patterns that are, and
+ * those of keys.
  */
 function named(schema: object): unknown {
   const lean = (name: string, value: unknown): unknown => {
@@ -67,15 +70,16 @@ function named(schema: object): unknown {
       ...rest,
       ...(typeof minLength === 'number' && minLength > 1 && { minLength }),
       ...(typeof maxLength === 'number' && maxLength < WORTH_TELLING && { maxLength }),
-      ...(typeof pattern === 'string' && rest['format'] === undefined && { pattern: shortened(pattern) }),
+      ...(typeof pattern === 'string' && rest['format'] === undefined && patternShown(pattern)),
     };
   };
   return JSON.parse(JSON.stringify(schema, lean));
 }
 
 /** Numbers of ids have no leading zero and fit in a row id: whoever takes them from an answer need not know. */
-function shortened(pattern: string): string {
-  return pattern.replaceAll(/\[1-9\](?:\[0-9\]|\\d)\{0,\d+\}/g, '\\d+');
+function patternShown(whole: string): { pattern?: string } {
+  const pattern = whole.replaceAll(/\[1-9\](?:\[0-9\]|\\d)\{0,\d+\}/g, '\\d+');
+  return pattern.length <= LONGEST_PATTERN ? { pattern } : {};
 }
 
 /** Names and types of the first level: models read these, and every level costs them. */

@@ -1,8 +1,9 @@
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
+import { publicId } from '../ids.ts';
 import { insertToken } from '../tokens/commands.ts';
-import { addSecrets, endToken, GRANT_IDLE_MS, type NewSecrets, publicToken } from './grant-commands.ts';
+import { addSecrets, endToken, GRANT_IDLE_MS, type NewSecrets } from './grant-commands.ts';
 
 /** RFC 6749 4.1.2 asks for ten minutes at most; a program that waits for the browser needs seconds. */
 const CODE_LIFE_MS = 120_000;
@@ -124,7 +125,7 @@ async function grant(tx: Write, row: CodeRow, input: Exchange, stamp: Stamp): Pr
       service: null,
       mailboxes: row.mailboxes === null ? null : (JSON.parse(row.mailboxes) as number[]),
       owner: false,
-      createdBy: `usr_${row.user_id}`,
+      createdBy: publicId('user', row.user_id),
       expiresAt: stamp.now + GRANT_IDLE_MS,
     },
     stamp,
@@ -133,12 +134,12 @@ async function grant(tx: Write, row: CodeRow, input: Exchange, stamp: Stamp): Pr
   await addSecrets(tx, token, input.secrets, stamp);
   const entry = {
     organization: row.organization_id,
-    actor: `usr_${row.user_id}`,
+    actor: publicId('user', row.user_id),
     actorName: '',
     way: 'rest' as const,
     ip: input.ip,
     operation: 'connect_app',
-    target: publicToken(token),
+    target: publicId('token', token),
     detail: { client: row.client_id, name: row.client_name, actions },
   };
   await appendAudit(tx, entry, 'done', stamp);

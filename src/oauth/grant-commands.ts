@@ -1,6 +1,7 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
+import { publicId } from '../ids.ts';
 import { endTokens, findToken } from '../tokens/commands.ts';
 
 /** How long an access token is good. */
@@ -16,8 +17,6 @@ export interface NewSecrets {
   access: Uint8Array;
   refresh: Uint8Array;
 }
-
-export const publicToken = (id: number): string => `tok_${id}`;
 
 /** Gives a client its next pair, and forgets of the earlier ones what is too much. */
 export async function addSecrets(tx: Write, token: number, secrets: NewSecrets, { now }: Stamp): Promise<void> {
@@ -47,7 +46,7 @@ export async function endToken(tx: Write, token: number, reason: string, ip: str
   if (row === undefined) return;
   await endTokens(tx, token, stamp);
   const who = { actor: 'mailstead', actorName: '', way: 'box' as const, ip };
-  const what = { operation: 'disconnect_app', target: publicToken(token), detail: { name: row.name, reason } };
+  const what = { operation: 'disconnect_app', target: publicId('token', token), detail: { name: row.name, reason } };
   await appendAudit(tx, { organization: row.organization_id, ...who, ...what }, 'done', stamp);
 }
 

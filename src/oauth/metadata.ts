@@ -31,9 +31,10 @@ export function authorizationServer(baseUrl: string, open: boolean): object {
   };
 }
 
-/** Whether a `resource` parameter means this box: its MCP endpoint, or the whole of it. RFC 8707 2. */
+/** Whether a `resource` parameter means this box: its MCP endpoint, whatever its query, or the whole of it. RFC 8707 2. */
 export function isOwnResource(baseUrl: string, resource: string): boolean {
   if (!URL.canParse(resource)) return false;
-  const { href } = new URL(resource);
-  return [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`, `${baseUrl}/mcp/`].some((own) => new URL(own).href === href);
+  const url = new URL(resource);
+  url.search = '';
+  return [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`, `${baseUrl}/mcp/`].some((own) => new URL(own).href === url.href);
 }

@@ -18,6 +18,8 @@ export function redirectProblem(text: string): string | undefined {
   const url = new URL(text);
   if (text.includes('#')) return 'has a fragment';
   if (url.username !== '' || url.password !== '') return 'has a user name';
+  // It is put into a policy of ours, where other characters mean something.
+  if (!/^(?:[a-z0-9._-]*|\[[0-9a-f:.]+\])$/i.test(url.hostname)) return 'has a host that nobody has';
   if (url.protocol === 'https:') return undefined;
   if (url.protocol === 'http:') return isLocal(url) ? undefined : 'is http: only https is taken from elsewhere';
   if (NEVER.test(url.protocol)) return 'has a scheme that no program has';

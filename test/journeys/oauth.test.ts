@@ -185,6 +185,10 @@ test('one consent opens MCP, REST and JMAP, and all of them close at once', asyn
   expect(outcome(await rpc(base, 'tools/call', { name: 'whoami' }, { authorization }))).toMatchObject({
     principal: { type: 'oauth' },
   });
+  // A session is good for an hour whatever it began with: an access token would outlive itself by it.
+  expect((await rpc(base, 'tools/list', {}, { authorization })).headers['mcp-session-id']).toBeUndefined();
+  const bearer = { authorization: `Bearer ${acme.token}` };
+  expect((await rpc(base, 'tools/list', {}, bearer)).headers['mcp-session-id']).toBeDefined();
   expect((await tool(base, 'list_emails', {}, access)).status).toBe(200);
   const session = await http('GET', `${base}/.well-known/jmap`, { authorization });
   const jmap = session.status === 200 ? session : await http('GET', `${base}/jmap/session`, { authorization });
@@ -286,6 +290,8 @@ test('a person sees the programs, and ends one; another person has no say in it'
   expect(text).toContain('Test client');
   const { principal } = (await tool(base, 'whoami', {}, access)).body as { principal: { tokenId: string } };
   const id = principal.tokenId;
+  // Owners see it among the tokens, too, and could end it there.
+  expect((await acme.owner.get(`${acme.path}/tokens`)).text).toMatch(/a program that usr_\d+ let in/);
   expect((await other.owner.get('/account/apps')).text).toContain('No program is connected');
   const foreign = await other.owner.post('/account/apps', { token: id, form: await other.owner.formToken('/account') });
   expect(foreign.headers['location']).toBe('/account/apps');

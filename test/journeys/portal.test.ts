@@ -32,24 +32,28 @@ describe('every page', () => {
   const OWN = ['', 'domains', 'domains/dom_2', 'mailboxes', 'mailboxes/mbx_2', 'forwarding', 'queue', 'tokens'];
   const MORE = ['api-keys', 'services', 'members', 'audit', 'audit?verify', 'settings', 'nothing', 'mailboxes/mbx_99'];
 
-  test.each([...PUBLIC, '/billing', '/account', ...[...OWN, ...MORE].map((one) => `/o/org_2/${one}`)])(
-    '%s is framed, kept, sniffed and told of by nobody, and loads nothing from elsewhere',
-    async (path) => {
-      const said = await acme.owner.get(path.replace(/\/$/, '') || '/');
-      expect(said.headers).toMatchObject({
-        'cache-control': 'no-store',
-        'referrer-policy': 'no-referrer',
-        'x-content-type-options': 'nosniff',
-        'x-frame-options': 'DENY',
-        'content-security-policy': expect.stringMatching(
-          /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'(?:; script-src 'self')?$/,
-        ),
-      });
-      expect(said.status).toBeLessThan(500);
-      expect(said.text.match(/(?:src|href|action)="(?!\/|#|data:image)/g) ?? []).toEqual([]);
-      expect(said.text).not.toMatch(/<script(?! src="\/portal\/)| on[a-z]+=|style="/);
-    },
-  );
+  test.each([
+    ...PUBLIC,
+    '/billing',
+    '/account',
+    '/account/apps',
+    '/oauth/authorize',
+    ...[...OWN, ...MORE].map((one) => `/o/org_2/${one}`),
+  ])('%s is framed, kept, sniffed and told of by nobody, and loads nothing from elsewhere', async (path) => {
+    const said = await acme.owner.get(path.replace(/\/$/, '') || '/');
+    expect(said.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'(?:; script-src 'self')?$/,
+      ),
+    });
+    expect(said.status).toBeLessThan(500);
+    expect(said.text.match(/(?:src|href|action)="(?!\/|#|data:image)/g) ?? []).toEqual([]);
+    expect(said.text).not.toMatch(/<script(?! src="\/portal\/)| on[a-z]+=|style="/);
+  });
 
   test('what is no page is as well protected', async () => {
     for (const path of ['/healthz', '/api/tools', '/mcp', '/nothing', '/openapi.json']) {

@@ -305,6 +305,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
       return { sourceAddress, destinationAddress, [field]: value };
     }
     // It takes one name of a message, whichever.
+    if (operation.name === 'explain_decision') return { [field]: value };
     if (operation.name === 'trace_message' && ['messageId', 'address', 'rfc822MessageId'].includes(field))
       return { [field]: value };
     return { ...args, [field]: value };

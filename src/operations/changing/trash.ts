@@ -17,8 +17,7 @@ export const trashMessage = operation({
   toolset: 'mail',
   reach: 'mailbox',
   action: 'manage',
-  description:
-    'Moves up to 100 messages into the trash. restore_message puts them back where they were; nothing here deletes for good.',
+  description: 'Moves messages into the trash; restore_message puts them back. Nothing here deletes for good.',
   hints: { destructive: true, idempotent: true },
   input,
   output,
@@ -41,7 +40,7 @@ export const restoreMessage = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Moves messages from the trash back to where they were, whoever trashed them. After 30 days that is forgotten: then into the inbox, drafts into Drafts. Changes nothing else.',
+    'Moves messages from the trash back to where they were, whoever trashed them; after 30 days into the inbox, drafts into Drafts.',
   hints: { idempotent: true },
   input,
   output,

@@ -17,7 +17,7 @@ export const updateMessage = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Adds and takes off labels, marks as unread, read or starred, and moves into a folder (role, name or id), up to 100 messages at once. What was so already stays; messages that are not there are named under failed.',
+    'Labels, marks (unread, starred) or moves up to 100 messages; folder: role, name or id. What is not there is named under failed.',
   hints: { idempotent: true },
   input: z.strictObject({
     ...InMailbox,

@@ -24,7 +24,7 @@ export const listLabels = operation({
   reach: 'mailbox',
   action: 'mail_read',
   description:
-    'Lists the labels of a mailbox with how many messages have each. Mail programs show the same as keywords or tags. Changes nothing.',
+    'Lists the labels of a mailbox with how many messages have each: keywords or tags in mail programs. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject(InMailbox),
   output: z.object({ labels: Labels }),
@@ -41,7 +41,7 @@ export const createLabel = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Makes a label that stays when no message has it; update_message puts labels on messages, new ones too. One word in lower case: mail programs show it as a keyword, and each gives it a color of its own.',
+    'Makes a label that stays when no message has it: one word in lower case, a keyword in mail programs. update_message puts labels on messages.',
   hints: { idempotent: true },
   input: z.strictObject({ ...InMailbox, name: Label }),
   output: z.object({ labels: Labels }),

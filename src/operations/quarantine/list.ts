@@ -27,7 +27,7 @@ export const listQuarantine = operation({
   action: 'mail_read',
   untrusted: true,
   description:
-    'Lists messages whose text programs are not shown (content_quarantined), newest first, and what a person decided about them. A page may be empty and have more behind it. Changes nothing.',
+    'Lists messages whose text is withheld (content_quarantined), and what was decided about them. A page may be empty and have more behind it. Changes nothing.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
   input: z.strictObject({
     ...InMailbox,

@@ -17,7 +17,7 @@ export const requestRelease = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Asks the people of the organization to show programs a message that is withheld (content_quarantined). Only a person releases it, on the page that is named; it shows nothing by itself.',
+    'Asks the people of the organization to show a withheld message to programs. Only a person releases it, on the page that is named.',
   hints: { idempotent: true },
   input: z.strictObject({ ...InMailbox, messageId: MessageId, reason: Line(1, 300) }),
   output: z.object({ requested: z.literal(true), releaseUrl: z.string() }),

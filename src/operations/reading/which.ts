@@ -12,13 +12,17 @@ import { type Mailbox, mailboxOf, withinThread } from '../scope.ts';
 /** Rows of one account lie together: mail/store/message.ts. */
 const ACCOUNT_SPAN = 2 ** 32;
 
+const LIKE = 'looks like m1a, as list_messages gives it';
+
 /** Ids of messages mean something inside one mailbox only. */
 export const InMailbox = {
-  mailbox: Line(1, 320).optional().describe('id or address; may be left out by a token of one mailbox'),
+  mailbox: Line(1, 320).optional().describe('id or address'),
 };
+/** What models are shown of its form is short: every tool costs them. */
 export const MessageId = z
   .string()
-  .regex(/^(?:m[1-9a-z][0-9a-z]{0,9}|msg_[1-9]\d{0,15})$/, 'looks like m1a, as list_messages gives it');
+  .regex(/^m\w+$/, LIKE)
+  .refine((id) => /^(?:m[1-9a-z][0-9a-z]{0,9}|msg_[1-9]\d{0,15})$/.test(id), LIKE);
 export const ThreadId = z.string().regex(/^t[1-9a-z][0-9a-z]{0,9}$/, 'looks like t1a, as list_messages gives it');
 
 /** The mailbox that is meant: the one that is named, else the only one of the token. */

@@ -50,8 +50,6 @@ export interface Door extends AsyncDisposable {
 /** A way in. */
 export interface Way {
   readonly name: string;
-  /** Letters are written and sent over another one. */
-  readonly writes?: false;
   /** Nothing is deleted for good over it. */
   readonly destroys?: false;
   open(box: Box, address: string, password: string): Promise<Door>;

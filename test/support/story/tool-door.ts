@@ -10,7 +10,6 @@ type Tool = (name: string, args: Json) => Promise<Json>;
 /** Tools over MCP, as a bare program calls them. */
 export const overMcp: Way = {
   name: 'MCP',
-  writes: false,
   destroys: false,
   open: (box, mailbox) =>
     toolDoor(box, mailbox, async (base, authorization, name, args) =>
@@ -21,7 +20,6 @@ export const overMcp: Way = {
 /** The same operations by the REST routes of their own. */
 export const overRest: Way = {
   name: 'REST',
-  writes: false,
   destroys: false,
   open: (box, mailbox) =>
     toolDoor(box, mailbox, async (base, authorization, name, args) =>

@@ -14,6 +14,7 @@ import {
   plain,
   registered,
   tokensOf,
+  type Wish,
   wish,
 } from '../../support/oauth.ts';
 import { leads, Visitor } from '../../support/visitor.ts';
@@ -134,12 +135,19 @@ describe('nobody is sent anywhere by what a client got wrong', () => {
     ['a resource of others', { resource: 'https://elsewhere.example/mcp' }, 'invalid_target'],
     ['a resource beside ours', { resource: 'http://127.0.0.1:1/mcp' }, 'invalid_target'],
     ['a resource that is none', { resource: 'mcp' }, 'invalid_target'],
-  ])('%s is a mistake that the person may carry back', async (_name, more, error) => {
-    const said = await owner.visitor.get(asked(more));
+    ['a part of ours', { resource: 'fragment' }, 'invalid_target'],
+    ['another place of ours', { resource: 'below' }, 'invalid_target'],
+  ])('%s is a mistake that the person may carry back', async (_name, more: Wish, error) => {
+    const ours = { fragment: `${base}/mcp#x`, below: `${base}/mcp/x` }[more['resource'] ?? ''];
+    const said = await owner.visitor.get(asked({ ...more, ...(ours !== undefined && { resource: ours }) }));
     expect([said.status, said.headers['location']]).toEqual([400, undefined]);
     const href = /<a class="button" href="([^"]+)"/.exec(said.text)?.[1] ?? '';
     expect(href.startsWith(`${CALLBACK}?`)).toBe(true);
     expect(Object.fromEntries(new URL(plain(href)).searchParams)).toMatchObject({ error, state: 'st-1', iss: base });
+  });
+
+  test.each(['', '/', '/mcp', '/mcp/', '/mcp?auth=required'])('this box is the resource as {base}%s', async (path) => {
+    expect((await owner.visitor.get(asked({ resource: `${base}${path}` }))).status).toBe(200);
   });
 
   test.each([

@@ -175,6 +175,18 @@ describe('tokens', () => {
     expect((await refreshed(base, client, refresh)).status).toBe(200);
   });
 
+  test('a person has a hundred programs let in at most; the oldest makes room', async () => {
+    const { visitor } = await signIn();
+    const { visitor: other } = await signIn();
+    const apart = await connected(base, other);
+    const [first, second] = [await connected(base, visitor), await connected(base, visitor)];
+    for (let i = 0; i < 98; i++) await connected(base, visitor);
+    expect(await statusOf(first.access)).toBe(200);
+    await connected(base, visitor);
+    const all = [first, second, apart].map(({ access }) => statusOf(access));
+    expect(await Promise.all(all)).toEqual([401, 200, 200]);
+  });
+
   test('revoking either token ends both, only for its client, and an unknown one is gone already', async () => {
     for (const which of ['access', 'refresh'] as const) {
       const tokens = await connected(base, (await signIn()).visitor);
@@ -231,6 +243,16 @@ describe('a program never may more than its person may now', () => {
     await box.leave(user);
     expect(await statusOf(access)).toBe(401);
     expect((await refreshed(base, client, refresh)).json).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('a token that is narrowed from it ends with it', async () => {
+    const { access, client } = await connected(base, (await signIn()).visitor, { scope: 'read manage' });
+    const args = { name: 'child', mailbox: `mbx_${box.anna}`, actions: ['mail_read'] };
+    const made = await tool(base, 'create_narrow_token', args, access);
+    const child = String(made.body['secret']);
+    expect(await statusOf(child)).toBe(200);
+    await posted(base, 'revoke', { token: access, client_id: client });
+    expect(await statusOf(child)).toBe(401);
   });
 
   test('a token that it makes ends with its hour', async () => {

@@ -1,7 +1,6 @@
 import type { AgentSending, EgressWatch } from '../../mail/delivery/agent/types.ts';
 import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/delivery/agent/policy.ts';
 import { ALLOW, type Policy, type Verdict } from '../../mail/delivery/policy.ts';
-import type { Meter } from '../../mail/log.ts';
 import type { Reader } from '../../mail/store/exposure.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
@@ -16,14 +15,11 @@ export interface PasswordLogin {
   readonly credential: number;
 }
 
-interface Needs {
-  store: MailStore;
-  clock: () => number;
-  meter: Meter;
+type Needs = ConstructorParameters<typeof ExposureLog>[0] & {
   secrets: SecretBox;
   /** What tokens begin with. */
   prefix: string;
-}
+};
 
 /**
  * Who of all that read and send is an agent: a token always; the password of a mailbox when that is under an agent policy
@@ -34,10 +30,10 @@ export class Agents {
   readonly #log: ExposureLog;
   readonly #watch: EgressWatch;
 
-  constructor({ store, clock, meter, secrets, prefix }: Needs) {
-    this.#store = store;
+  constructor({ secrets, prefix, ...options }: Needs) {
+    this.#store = options.store;
     this.#watch = { prefix, key: Uint8Array.from(secrets.subkey(SHOWN_PURPOSE)) };
-    this.#log = new ExposureLog(store, clock, meter);
+    this.#log = new ExposureLog(options);
   }
 
   /** What the gate is told of who sends. */

@@ -111,7 +111,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     lookNow,
     parents,
     lastUsed,
-    agents: new Agents({ store, clock, meter: metrics, secrets, prefix: settings.tokenPrefix }),
+    agents: new Agents({ store, clock, meter: metrics, log, secrets, prefix: settings.tokenPrefix }),
     exempt,
     hold,
     local,

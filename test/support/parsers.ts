@@ -9,6 +9,10 @@ import { readUnsubscribe } from '../../src/unsubscribe/link.ts';
 import { safeName } from '../../src/webhooks/payload.ts';
 import { resultsServer, withoutResultsOf } from '../../mail/auth/forged-results.ts';
 import { selectFields } from '../../mail/auth/dkim-sign.ts';
+import { hasBareSecret, SecretFormats } from '../../mail/delivery/agent/secrets/formats.ts';
+import { lettersOf, plainText as inSmallLetters } from '../../mail/delivery/agent/secrets/plain.ts';
+import { ShownForms } from '../../mail/delivery/agent/secrets/shown-form.ts';
+import { viewsOf } from '../../mail/delivery/agent/secrets/views.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import { guardForward } from '../../mail/forwarder/guard.ts';
 import { looksRewritten, originalSender } from '../../mail/forwarder/srs.ts';
@@ -94,6 +98,10 @@ export interface Parser {
 }
 
 const octets = (text: string): Buffer => Buffer.from(text, 'latin1');
+const forms = new ShownForms(new Uint8Array(32));
+const shown = forms.search(
+  (['password', 'code', 'link'] as const).flatMap((kind) => forms.make(kind, '00aaaa00') ?? []),
+);
 const key = Buffer.alloc(32, 1);
 const term = { words: ['a'], prefix: true };
 
@@ -211,6 +219,13 @@ const MESSAGE: Parser[] = [
   { name: 'previewText', parse: previewText },
   { name: 'previewOf', parse: (text) => previewOf(octets(text), { subtype: 'html', charset: '', encoding: '7bit' }) },
   { name: 'entities', parse: entities },
+  { name: 'viewsOf', parse: (text) => Array.from(viewsOf(text)).length, most: 33_000 },
+  {
+    name: 'SecretFormats',
+    parse: (text) => new SecretFormats('mst').in(inSmallLetters(text), lettersOf(inSmallLetters(text))),
+  },
+  { name: 'hasBareSecret', parse: hasBareSecret },
+  { name: 'ShownSearch', parse: (text) => shown.in(inSmallLetters(text), lettersOf(inSmallLetters(text))) },
   { name: 'htmlText', parse: (text) => htmlText(text, 1e9) },
   { name: 'htmlText in a tag', parse: (text) => htmlText(`<style>${text}`, 1e9) },
   ...HEADER_FORMS.map((form) => ({ name: `headerForm ${form}`, parse: (text: string) => headerForm(form, text) })),

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Trust } from '../../../mail/policy/trust.ts';
+import { shownSecrets } from '../../../mail/store/shown-secret.ts';
 import { rowId } from '../../../src/ids.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
@@ -48,6 +49,9 @@ describe('wait_for_code', () => {
       sender: 'dmarc',
       message: { from: { address: 'no-reply@mail.shop.example' } },
     });
+    const { store, clock } = tenants.world;
+    const noted = await store.read(shownSecrets, { tenant: tenants.a.caller.organization ?? 0, now: clock() });
+    expect(noted.map(({ kind }) => kind)).toEqual(['code']);
     expect(await code({ since: answer['cursor'] })).toMatchObject({ matched: false, timedOut: true, code: null });
   });
 

@@ -51,7 +51,7 @@ describe('wait_for_code', () => {
     });
     const { store, clock } = tenants.world;
     const noted = await store.read(shownSecrets, { tenant: tenants.a.caller.organization ?? 0, now: clock() });
-    expect(noted.map(({ kind }) => kind)).toEqual(['code']);
+    expect(noted.map(({ kind }) => kind)).toContain('code');
     expect(await code({ since: answer['cursor'] })).toMatchObject({ matched: false, timedOut: true, code: null });
   });
 

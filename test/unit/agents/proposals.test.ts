@@ -94,6 +94,16 @@ describe('a change of a rule by a token under a policy', () => {
     ]);
   });
 
+  test('is shown whole to who decides: nothing hides behind what is long', async () => {
+    const by = await governed({ mailboxIds: [tenants.a.main.mailboxId] });
+    const harmless = Array.from({ length: 100 }, (_, i) => `colleague${i}@home.example`);
+    const args = { tokenId: by.actor, allow: [...harmless, 'evil.example'] };
+    const proposalId = await propose(by, 'propose_agent_policy', args);
+    const [listed] = (await tenants.do('list_proposals', {}, owner))['proposals'] as { arguments: { allow: string } }[];
+    expect(listed?.arguments.allow).toMatch(/colleague99@home\.example, evil\.example$/);
+    await decide(proposalId, false);
+  });
+
   test('that is refused is gone, and nobody accepts it afterwards', async () => {
     const proposalId = await propose(await governed(), 'set_email_forwarder', forward(2));
     expect(await decide(proposalId, false)).toMatchObject({ state: 'refused', outcome: null });

@@ -3,9 +3,6 @@ import { holdAgentMail } from '../../mail/store/agent-hold.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 
-/** Tokens that one made, and what these made, that are changed with it. */
-const MOST = 100;
-
 /**
  * Sets how a token may work, and those that it made with it: they are the same agent's. What a frozen one sent and has not
  * left is held until a person lets it go.
@@ -22,16 +19,15 @@ export const setTokenMode = command(
       `WITH RECURSIVE line (id) AS (
          SELECT id FROM token WHERE id = ?1 AND organization_id = ?2 AND revoked_at IS NULL
          UNION SELECT t.id FROM line l JOIN token t ON t.created_by = 'tok_' || l.id AND t.organization_id = ?2)
-       SELECT id FROM line LIMIT ?3`,
+       UPDATE token SET mode = ?3 WHERE id IN (SELECT id FROM line) RETURNING id`,
       id,
       organization,
-      MOST,
+      mode,
     );
     let held = 0;
-    for (const one of line) {
-      await tx.run('UPDATE token SET mode = ? WHERE id = ?', mode, one.id);
+    for (const one of mode === 'frozen' ? line : []) {
       const credential = publicId('token', one.id);
-      if (mode === 'frozen') held += await holdAgentMail(tx, { tenant: organization, credential }, stamp);
+      held += await holdAgentMail(tx, { tenant: organization, credential }, stamp);
     }
     return line.length === 0 ? { kind: 'missing' } : { kind: 'set', held };
   },

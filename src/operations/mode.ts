@@ -20,6 +20,13 @@ export function withinMode(operation: Operation, { token }: Caller): void {
   refuse('action_not_allowed', `${ONLY[mode]}. A person can change its mode on the page Agents.`, { mode });
 }
 
+/** Refuses what a call that else only reads would change beside. */
+export function mayChange({ token }: Caller): void {
+  const mode = token?.mode ?? 'normal';
+  if (mode !== 'read_only' && mode !== 'frozen') return;
+  refuse('action_not_allowed', `${ONLY[mode]}. A person can change its mode on the page Agents.`, { mode });
+}
+
 function isWithin({ name, action, toolset, hints, secret }: Operation, mode: Exclude<AgentMode, 'normal'>): boolean {
   if (mode === 'frozen') return name === 'whoami';
   // A password, a key or another token would do what this one may not.

@@ -4,6 +4,7 @@ import type { MailStore } from '../../mail/store/store.ts';
 import { messageText } from '../reading/message-text.ts';
 import type { Link } from '../reading/link-book.ts';
 import { type Known, knownMessages } from '../reading/summary.ts';
+import { isWithheld } from '../reading/withheld.ts';
 import { codeIn, type Confidence } from './codes/code-in.ts';
 import { linkIn } from './codes/link-in.ts';
 import { authorOf, isUnder, subjectTextOf } from './wanted.ts';
@@ -38,8 +39,10 @@ export async function signUpIn(
   if (whole === undefined) return undefined;
   const isOfDomain = isUnder((authorOf(whole) ?? '').replace(/^.*@/, ''), domain);
   const by = isOfDomain ? vouchedBy(whole.judged?.trust, local) : undefined;
-  const { own, links, divergent } = await messageText(store, whole.row);
-  if (divergent) return isOfDomain ? { kind: 'withheld', known: whole, why: 'content_quarantined' } : undefined;
+  const text = await messageText(store, whole.row);
+  const { own, links } = text;
+  if (isWithheld(whole, text))
+    return isOfDomain ? { kind: 'withheld', known: whole, why: 'content_quarantined' } : undefined;
   const subject = subjectTextOf(whole);
   const code = kind === 'link' ? undefined : codeIn(subject, own);
   const link = kind === 'code' ? undefined : linkIn(own, links, domain);

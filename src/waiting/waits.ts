@@ -80,7 +80,7 @@ export class Waits implements Disposable {
 
   /** Whether the caller may still be told: its token can have ended while it waited. */
   holds({ token }: Caller): Promise<boolean> {
-    return token === undefined ? Promise.resolve(true) : tokenHolds(this.#needs, token.id);
+    return token === undefined ? Promise.resolve(true) : tokenHolds(this.#needs, token);
   }
 
   /** Lets everybody who waits answer now: they come back with their cursor. */

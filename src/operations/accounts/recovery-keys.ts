@@ -182,6 +182,7 @@ export const revokeKey = operation({
   description:
     'Ends a recovery key for good. Without another active key an organization without a human owner cannot deploy.',
   hints: { destructive: true, idempotent: true },
+  rule: always,
   input: z.strictObject({ keyId: Id('recoveryKey') }),
   output: z.object({ keyId: z.string(), revoked: z.literal(true) }),
   async run(call, { keyId }) {

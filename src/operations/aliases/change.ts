@@ -16,6 +16,7 @@ export const updateAlias = operation({
   description:
     'Changes where an alias leads, until when, for how many messages in all, or its note; null takes a limit away, and what is left out stays. One that has ended goes on when it is given more time or more messages.',
   hints: { idempotent: true },
+  rule: (_call, { mailboxIds }) => mailboxIds !== undefined,
   input: z.strictObject({
     aliasId: Id('alias'),
     mailboxIds: MailboxIds.optional(),

@@ -172,6 +172,7 @@ export const removeOrganizationMember = operation({
   description:
     'Takes a person out of this organization; their sign-in and other organizations stay. The last owner cannot be removed.',
   hints: { destructive: true, idempotent: true },
+  rule: always,
   input: z.strictObject({ userId: Id('user') }),
   output: z.object({ removed: z.literal(true), userId: z.string() }),
   async run(call, { userId }) {

@@ -12,9 +12,11 @@ import { policyIn, policyOver, targetOf } from './target.ts';
 
 /** Arguments that nobody reads from a page. */
 const HIDDEN = new Set(['password']);
-const LONGEST = 500;
 
-/** The arguments of a proposal, each as text of at most some hundred characters; what is named by its id, by name too. */
+/**
+ * The arguments of a proposal, each as text; what is named by its id, by name too. They are whole, however long: nobody
+ * accepts what stands behind dots.
+ */
 export function shownArguments(given: unknown, names: ReadonlyMap<string, string>): Record<string, string> {
   if (typeof given !== 'object' || given === null) return {};
   return Object.fromEntries(
@@ -44,8 +46,7 @@ function named(value: unknown, names: ReadonlyMap<string, string>): unknown {
 
 function text(value: unknown): string {
   const plain = Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join(', ') : undefined;
-  const whole = typeof value === 'string' ? value : (plain ?? JSON.stringify(value));
-  return whole.length > LONGEST ? `${whole.slice(0, LONGEST)}...` : whole;
+  return typeof value === 'string' ? value : (plain ?? JSON.stringify(value));
 }
 
 /** What a proposal about a policy would change, in words; none for others, and where it fits nothing any more. */

@@ -5,7 +5,9 @@ import { decodeTransfer } from '../../../mail/message/decode.ts';
 import type { EmailRow } from '../../../mail/store/email-rows.ts';
 import { imageType } from '../../reading/file-kind.ts';
 import { fileText } from '../../reading/file-text.ts';
+import { messageText } from '../../reading/message-text.ts';
 import { harmlessLine, type Known, sourceOf } from '../../reading/summary.ts';
+import { isWithheld } from '../../reading/withheld.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { attachmentUrl } from '../../webhooks/attachment-link.ts';
 import { type Call, operation } from '../operation.ts';
@@ -55,6 +57,7 @@ export const getAttachment = operation({
     const { box, email } = await namedMessage(call, { mailbox, messageId });
     const known = await wholeMessage(call, box, email);
     const body = partOf(known.row, email, attachmentId) ?? notFound('attachment');
+    if (mode !== 'metadata') await notWithheld(call, known);
     const octets = await octetsOf(call, known.row, body);
     const whole = octets.length === body.part.bodyLength;
     if (mode === 'image') showImage(call, body, whole ? decodeTransfer(octets, body.part.encoding) : undefined);
@@ -72,6 +75,15 @@ export const getAttachment = operation({
 });
 
 const NO_TEXT = { text: null, truncated: false, nextOffset: null };
+
+/** Its files say what the message says. */
+async function notWithheld({ store }: Call, known: Known): Promise<void> {
+  if (!isWithheld(known, await messageText(store, known.row))) return;
+  refuse(
+    'content_quarantined',
+    'The message of this file is withheld: people open it in a mail program, request_release asks them to show it.',
+  );
+}
 
 function partOf(row: EmailRow, email: number, id: string): BodyPart | undefined {
   return attachedParts(row).find(({ part }) => shownAttachment(email, part).id === id);

@@ -12,6 +12,7 @@ import { isWithheld } from '../../reading/withheld.ts';
 import { visibleText } from '../../untrusted/invisible.ts';
 import { newNonce, NOTHING_REMOVED, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { changeMessages } from '../changing/change.ts';
+import { mayChange } from '../mode.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
@@ -96,6 +97,7 @@ async function markAsRead(call: Call, box: Mailbox, email: number): Promise<void
       grantedActions: [...call.caller.actions],
     });
   }
+  mayChange(call.caller);
   const { row } = await wholeMessage(call, box, email);
   if ((row.flags & SEEN) !== 0) return;
   const add = { bits: SEEN, keywords: [] };

@@ -23,7 +23,7 @@ export async function waitFor<T>(
     const woken = await wait.next();
     if (woken === 'stopping' || woken === 'gone') return { found: undefined, over: false };
     if (woken === 'out' || !(await call.waits.holds(caller))) {
-      refuse('unauthorized', 'The token ended while this waited: use another one.');
+      refuse('unauthorized', 'The token ended or was stopped while this waited: whoami says whether it still holds.');
     }
     if (woken === 'time') return { found: await look(), over: true };
   }

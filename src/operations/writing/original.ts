@@ -3,6 +3,7 @@ import type { Address } from '../../../mail/message/address.ts';
 import { ownsAddress } from '../../../mail/store/account.ts';
 import { DRAFT } from '../../../mail/store/flags.ts';
 import { messageText } from '../../reading/message-text.ts';
+import { isWithheld } from '../../reading/withheld.ts';
 import { type Original, readOriginal } from '../../sending/original.ts';
 import type { Call } from '../operation.ts';
 import { wholeMessage } from '../reading/which.ts';
@@ -24,14 +25,15 @@ export async function namedOriginal(
   box: Mailbox,
   email: number,
 ): Promise<{ original: Original; hidden: boolean }> {
-  const { row } = await wholeMessage(call, box, email);
+  const known = await wholeMessage(call, box, email);
+  const { row } = known;
   if ((row.flags & DRAFT) !== 0) {
     refuse('conflict', 'This message is a draft, which was never sent: use update_draft or send_draft.', {
       resource: 'message',
     });
   }
-  const { divergent } = await messageText(call.store, row);
-  return { original: await readOriginal(call.store, row), hidden: divergent };
+  const hidden = isWithheld(known, await messageText(call.store, row));
+  return { original: await readOriginal(call.store, row), hidden };
 }
 
 /** Whether an address is one of this mailbox's own, aliases and details included. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { dueMessages } from '../../../mail/delivery/schedule.ts';
 import { AGENT_MODES, type AgentMode } from '../../../mail/delivery/agent/types.ts';
+import { accountByKey } from '../../../mail/store/account.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { isPersons } from '../../../mail/store/hand.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
@@ -9,6 +10,7 @@ import { operatorCaller, tokenCaller } from '../../../src/operations/caller.ts';
 import { perform, type Performed } from '../../../src/operations/perform.ts';
 import { addToken, findToken } from '../../../src/tokens/commands.ts';
 import { ALL_ACTIONS } from '../../../src/tokens/token.ts';
+import { putMail } from '../../support/put-mail.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
 const credentialNamed = query('test-credential', (rx, { account, name }: { account: number; name: string }) =>
@@ -96,6 +98,24 @@ describe('a mode', () => {
     expect(kind(await setMode(child, 'normal'))).toBe('done');
     expect(kind(await asToken(parent, 'list_emails'))).toBe('action_not_allowed');
     expect(kind(await asToken(grandchild, 'list_emails'))).toBe('done');
+  });
+
+  test('is that of all that it made, however many', { timeout: 30_000 }, async () => {
+    const parent = await mint();
+    const children = await Promise.all(Array.from({ length: 120 }, () => mint(`tok_${parent}`)));
+    await setMode(parent, 'frozen');
+    const modes = await Promise.all(children.map((id) => world.world.store.read(findToken, { id })));
+    expect(modes.filter((one) => one?.mode !== 'frozen')).toEqual([]);
+  });
+
+  test('read_only marks nothing as read, with a tool that else only reads', async () => {
+    const token = await mint();
+    const account = (await world.world.store.read(accountByKey, { tenant: 1, key: 'me@a.test' }))?.id ?? 0;
+    const messageId = await putMail(world.world.store, { account, receivedAt: 1 }, 'From: <x@y.example>\n\nhello\n');
+    const asked = { mailbox: 'me@a.test', messageId };
+    await setMode(token, 'read_only');
+    expect(kind(await asToken(token, 'get_message', { ...asked, markRead: true }))).toBe('action_not_allowed');
+    expect(await asToken(token, 'get_message', asked)).toMatchObject({ result: { message: { unread: true } } });
   });
 
   test('is set by people and by no token, be it an owner', async () => {

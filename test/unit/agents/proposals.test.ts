@@ -94,6 +94,16 @@ describe('a change of a rule by a token under a policy', () => {
     ]);
   });
 
+  test('is shown whole to who decides: nothing hides behind what is long', async () => {
+    const by = await governed({ mailboxIds: [tenants.a.main.mailboxId] });
+    const harmless = Array.from({ length: 100 }, (_, i) => `colleague${i}@home.example`);
+    const args = { tokenId: by.actor, allow: [...harmless, 'evil.example'] };
+    const proposalId = await propose(by, 'propose_agent_policy', args);
+    const [listed] = (await tenants.do('list_proposals', {}, owner))['proposals'] as { arguments: { allow: string } }[];
+    expect(listed?.arguments.allow).toMatch(/colleague99@home\.example, evil\.example$/);
+    await decide(proposalId, false);
+  });
+
   test('that is refused is gone, and nobody accepts it afterwards', async () => {
     const proposalId = await propose(await governed(), 'set_email_forwarder', forward(2));
     expect(await decide(proposalId, false)).toMatchObject({ state: 'refused', outcome: null });
@@ -254,31 +264,42 @@ describe('of an operation that changes a rule', () => {
       'add_sender_rule',
       'attach_email_to_service',
       'create_agent_token',
+      'create_alias',
       'create_app_password',
       'create_email_api_key',
       'create_webhook',
       'invite_member',
+      'provision_email',
       'register_recovery_key',
+      'remove_member',
       'remove_sender_rule',
       'resume_sender',
       'reveal_email_credentials',
+      'revoke_recovery_key',
       'rotate_email_credentials',
       'set_email_forwarder',
       'set_email_inbound_webhook',
       'set_forwarding_policy',
       'set_outbound_route',
+      'update_alias',
       'update_mail_policy',
       'update_member',
       'update_webhook',
     ]);
   });
 
+  /** What makes a rule of those that are not always one. */
+  const RULING: Readonly<Record<string, object>> = {
+    add_sender_rule: { kind: 'allow' },
+    create_alias: { localPart: '*' },
+    provision_email: { attachServiceId: 'svc_1' },
+  };
+
   test.each(ruling)(
     '$name changes nothing for a token under a policy but what waits and the log',
     async (operation) => {
       const by = await governed();
-      const sample = sampleOf(operation, tenants.a.side);
-      const args = operation.name === 'add_sender_rule' ? { ...sample, kind: 'allow' } : sample;
+      const args = { ...sampleOf(operation, tenants.a.side), ...RULING[operation.name] };
       const before = await rowsOf(tenants.world.store);
       await propose(by, operation.name, args);
       const { gone, added } = difference(before, await rowsOf(tenants.world.store));
@@ -299,6 +320,9 @@ describe('of an operation that changes a rule', () => {
       rule: { id: string };
     };
     expect(await tenants.do('remove_sender_rule', { ruleId: allowed.id }, by)).toEqual({ removed: true });
+    const mailboxIds = [tenants.a.main.mailboxId];
+    const { alias } = (await tenants.do('create_alias', { mailboxIds }, by)) as { alias: { id: string } };
+    expect(await tenants.do('update_alias', { aliasId: alias.id, note: 'for a shop' }, by)).toHaveProperty('alias');
   });
 
   test('a token without a policy acts at once, and so does one whose policy lets it', async () => {

@@ -82,6 +82,35 @@ describe('a message that is withheld', () => {
     expect(await stateOf(id)).toBe('withheld');
   });
 
+  test('reaches no program by its files, nor by what an answer, a draft or a forward quotes of it', async () => {
+    const mixed = 'Content-Type: multipart/mixed; boundary=x\n\n--x\n\nthe secret word is swordfish';
+    const file = '--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename=a.txt\n\nswordfish\n--x--\n';
+    const messageId = await put(
+      `From: <x@y.example>\nTo: <${tenants.a.main.address}>\nSubject: refused\n${mixed}\n${file}`,
+      {
+        trust: { verdict: 'quarantined' },
+      },
+    );
+    const { message } = await tenants.do('get_message', { mailbox, messageId });
+    const [{ id: attachmentId } = { id: '' }] = (message as { attachments: { id: string }[] }).attachments;
+    for (const mode of ['text', 'link']) {
+      expect(await tenants.try('get_attachment', { mailbox, attachmentId, mode })).toMatchObject({
+        refusal: { error: 'content_quarantined' },
+      });
+    }
+    expect(await tenants.try('forward_email', { mailbox, messageId, to: ['me@else.example'] })).toMatchObject({
+      refusal: { error: 'content_quarantined' },
+    });
+    const { draft } = await tenants.do('create_draft', { mailbox, inReplyTo: messageId, text: 'hello' });
+    const drafted = { mailbox, messageId: (draft as { id: string }).id, includeQuoted: true };
+    expect(JSON.stringify(await tenants.do('get_message', drafted))).not.toContain('swordfish');
+    await tenants.do('release_message', { mailbox, messageId }, person);
+    expect(await tenants.do('get_attachment', { mailbox, attachmentId })).toMatchObject({ text: { untrusted: true } });
+    const { draft: quoting } = await tenants.do('create_draft', { mailbox, inReplyTo: messageId, text: 'again' });
+    const quoted = { mailbox, messageId: (quoting as { id: string }).id, includeQuoted: true };
+    expect(JSON.stringify(await tenants.do('get_message', quoted))).toContain('swordfish');
+  });
+
   test('is one that is asked for, though nothing was found when it came', async () => {
     const id = await put(page('unnoticed'), { trust: {}, findings: [] });
     expect(await stateOf(id)).toBeUndefined();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
 import { copyEntries } from '../../../mail/store/entry-commands.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
+import { setTokenMode, stopAgents } from '../../../src/agents/mode-commands.ts';
 import { rowId } from '../../../src/ids.ts';
 import type { Audience } from '../../../src/operations/operation.ts';
 import { perform } from '../../../src/operations/perform.ts';
@@ -141,6 +142,25 @@ describe('wait_for_email', () => {
     await tenants.do('revoke_agent_token', { tokenId: caller.actor });
     await comes('secret');
     expect(await answer).toMatchObject({ kind: 'refused', refusal: { error: 'unauthorized' } });
+  });
+
+  test('tells nothing to a token that a person froze meanwhile, nor to any when all are stopped', async () => {
+    const caller = await tenants.caller({ actions: ['mail_read'], mailboxIds: [mailbox] });
+    const { organization } = caller;
+    const stop = (stopped: boolean) =>
+      tenants.world.store.write(stopAgents, { organization: organization ?? 0, stopped });
+    const stopped = tenants.try('wait_for_email', { timeoutSeconds: 30 }, caller);
+    await waiting(1);
+    await stop(true);
+    await comes('after the stop');
+    expect(await stopped).toMatchObject({ kind: 'refused', refusal: { error: 'unauthorized' } });
+    await stop(false);
+    const frozen = tenants.try('wait_for_email', { timeoutSeconds: 30 }, caller);
+    await waiting(1);
+    const id = caller.token?.id ?? 0;
+    await tenants.world.store.write(setTokenMode, { organization: organization ?? 0, id, mode: 'frozen' });
+    await comes('after the frost');
+    expect(await frozen).toMatchObject({ kind: 'refused', refusal: { error: 'unauthorized' } });
   });
 
   test('lets one credential wait so often at once and no more', async () => {

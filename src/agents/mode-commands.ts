@@ -3,9 +3,6 @@ import { holdAgentMail } from '../../mail/store/agent-hold.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 
-/** Tokens that one made, and what these made, that are changed with it. */
-const MOST = 100;
-
 /**
  * Sets how a token may work, and those that it made with it: they are the same agent's. What a frozen one sent and has not
  * left is held until a person lets it go.
@@ -18,20 +15,19 @@ export const setTokenMode = command(
     stamp,
   ): Promise<{ kind: 'set'; held: number } | { kind: 'missing' }> => {
     const { organization, id, mode } = input;
-    const line = await tx.all<{ id: number }>(
+    const line = await tx.all<{ id: number; sent: number }>(
       `WITH RECURSIVE line (id) AS (
          SELECT id FROM token WHERE id = ?1 AND organization_id = ?2 AND revoked_at IS NULL
          UNION SELECT t.id FROM line l JOIN token t ON t.created_by = 'tok_' || l.id AND t.organization_id = ?2)
-       SELECT id FROM line LIMIT ?3`,
+       SELECT id, EXISTS (SELECT 1 FROM agent_send WHERE credential = 'tok_' || line.id) AS sent FROM line`,
       id,
       organization,
-      MOST,
     );
     let held = 0;
-    for (const one of line) {
-      await tx.run('UPDATE token SET mode = ? WHERE id = ?', mode, one.id);
-      const credential = publicId('token', one.id);
-      if (mode === 'frozen') held += await holdAgentMail(tx, { tenant: organization, credential }, stamp);
+    for (const { id: one, sent } of line) {
+      await tx.run('UPDATE token SET mode = ? WHERE id = ?', mode, one);
+      const credential = publicId('token', one);
+      if (mode === 'frozen' && sent === 1) held += await holdAgentMail(tx, { tenant: organization, credential }, stamp);
     }
     return line.length === 0 ? { kind: 'missing' } : { kind: 'set', held };
   },

@@ -74,6 +74,7 @@ export const inviteOrganizationMember = operation({
     'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
   hints: { openWorld: true },
   rule: always,
+  writesToStrangers: true,
   input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {

@@ -20,6 +20,7 @@ const forwardMail = command('test-forward-mail', async (tx, tenant: number, stam
 const modes = query('test-modes', (rx) =>
   rx.all<{ mode: string; n: number }>('SELECT mode, count(*) AS n FROM token GROUP BY mode'),
 );
+const queued = query('test-queued', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM queue'));
 
 let world: SendWorld;
 beforeEach(async () => {
@@ -73,6 +74,14 @@ test('no token invites a person whose letter it could open itself', async () => 
   expect(await asToken(token, 'invite_member', here)).toMatchObject({ refusal: { error: 'action_not_allowed' } });
   expect(await asToken(token, 'invite_member', { ...here, email: 'me@x.example' })).toMatchObject({ kind: 'done' });
   expect(await asPerson('invite_member', here)).toMatchObject({ kind: 'done' });
+});
+
+test('a token that has read mail of outsiders only proposes to invite somebody', async () => {
+  const token = await mint();
+  await world.world.agents.shownTextToToken(token);
+  const done = await asToken(token, 'invite_member', { email: 'evil@x.example', role: 'admin' });
+  expect(done).toMatchObject({ result: { status: 'pending_approval' } });
+  expect(await world.world.store.read(queued, undefined)).toEqual({ n: 0 });
 });
 
 test('a token that is frozen has no hand left, however many it made', async () => {

@@ -19,7 +19,7 @@ import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
-import { forgetExposures, noteExposures } from './store/exposure.ts';
+import { forgetExposures, noteExposed, noteExposures } from './store/exposure.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
@@ -135,6 +135,7 @@ export function mailParts(): ThreadParts {
       passGreylist,
       learn,
       makeLabel,
+      noteExposed,
       noteExposures,
       noteShown,
       markSeenByAgent,

@@ -83,19 +83,11 @@ export const noteExposures = command(
     { reader: who, account, emails }: { reader: Reader; account: number; emails: readonly number[] },
     { now },
   ): Promise<number> => {
-    const { reader, tenant, credential, byPassword } = who;
+    const { reader, credential } = who;
     const outside = new Set(await outsidersMail.run(tx, { ...who, account, emails }));
     const all = (await authorsOf(tx, account, emails)).filter(({ email }) => outside.has(email));
     if (all.length === 0) return 0;
-    await tx.run(
-      `INSERT INTO exposed (reader, tenant, by_password, since, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
-       ON CONFLICT (reader) DO UPDATE SET since = iif(last_at <= ?4 - ?5, ?4, since), last_at = max(last_at, ?4)`,
-      reader,
-      tenant,
-      Number(byPassword),
-      now,
-      EXPOSED_MS,
-    );
+    await markExposed(tx, who, now);
     for (const { email, author, verdict, authentic } of all) {
       await tx.run(
         `INSERT INTO exposure (reader, email_id, account_id, credential, author, verdict, authentic, at)
@@ -115,6 +107,23 @@ export const noteExposures = command(
     return all.length;
   },
 );
+
+/** The same of text that lies in no mailbox: there is no message to remember, but its reader is exposed all the same. */
+export const noteExposed = command('note-exposed', async (tx, { reader }: { reader: Reader }, { now }): Promise<void> =>
+  markExposed(tx, reader, now),
+);
+
+async function markExposed(tx: Write, { reader, tenant, byPassword }: Reader, now: number): Promise<void> {
+  await tx.run(
+    `INSERT INTO exposed (reader, tenant, by_password, since, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
+     ON CONFLICT (reader) DO UPDATE SET since = iif(last_at <= ?4 - ?5, ?4, since), last_at = max(last_at, ?4)`,
+    reader,
+    tenant,
+    Number(byPassword),
+    now,
+    EXPOSED_MS,
+  );
+}
 
 async function trim(tx: Write, reader: string): Promise<void> {
   await tx.run(

@@ -48,6 +48,11 @@ export class Agents {
     await this.#log.note(`tok ${token}`, account, emails, () => this.#tokenReader(token));
   }
 
+  /** The same of text that lies in no mailbox, as that of mail which only passes through. */
+  async shownTextToToken(token: number): Promise<void> {
+    await this.#log.noteText(() => this.#tokenReader(token));
+  }
+
   /** The same for who logged in with a password; where that is a person nothing is written. */
   async shownToLogin({ account, credential }: PasswordLogin, emails: readonly number[]): Promise<void> {
     await this.#log.note(`pwd ${credential}`, account, emails, () => this.#loginReader({ account, credential }));

@@ -1,5 +1,5 @@
 import type { Log, Meter } from '../../mail/log.ts';
-import { FRESH_MS, noteExposures, outsidersMail, type Reader } from '../../mail/store/exposure.ts';
+import { FRESH_MS, noteExposed, noteExposures, outsidersMail, type Reader } from '../../mail/store/exposure.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 
 /** Readings that are remembered; a forgotten one is only looked up again. */
@@ -44,6 +44,15 @@ export class ExposureLog {
       if (outside.length > 0) await this.#write(reader, { account, emails: outside }, now);
       for (const email of slice) this.#remember(`${who} ${email}`, now);
     }
+  }
+
+  /** Text that no mailbox has, and that an outsider may have written, is about to be shown. Resolves as {@link note} does. */
+  async noteText(by: () => Promise<Reader | undefined>): Promise<void> {
+    const now = this.#clock();
+    const reader = await by();
+    if (reader === undefined || this.#isKnown(`exposed ${reader.reader}`, now)) return;
+    await this.#store.write(noteExposed, { reader });
+    this.#remember(`exposed ${reader.reader}`, now);
   }
 
   async #write(reader: Reader, what: { account: number; emails: readonly number[] }, now: number): Promise<void> {

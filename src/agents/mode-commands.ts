@@ -15,17 +15,19 @@ export const setTokenMode = command(
     stamp,
   ): Promise<{ kind: 'set'; held: number } | { kind: 'missing' }> => {
     const { organization, id, mode } = input;
-    const line = await tx.all<{ id: number }>(
+    const line = await tx.all<{ id: number; sent: number }>(
       `WITH RECURSIVE line (id) AS (
          SELECT id FROM token WHERE id = ?1 AND organization_id = ?2 AND revoked_at IS NULL
          UNION SELECT t.id FROM line l JOIN token t ON t.created_by = 'tok_' || l.id AND t.organization_id = ?2)
-       UPDATE token SET mode = ?3 WHERE id IN (SELECT id FROM line) RETURNING id`,
+       UPDATE token SET mode = ?3 WHERE id IN (SELECT id FROM line)
+       RETURNING id, EXISTS (SELECT 1 FROM agent_send WHERE credential = 'tok_' || token.id) AS sent`,
       id,
       organization,
       mode,
     );
     let held = 0;
     for (const one of mode === 'frozen' ? line : []) {
+      if (one.sent === 0) continue;
       const credential = publicId('token', one.id);
       held += await holdAgentMail(tx, { tenant: organization, credential }, stamp);
     }

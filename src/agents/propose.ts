@@ -4,6 +4,7 @@ import { publicId } from '../ids.ts';
 import { refuse } from '../operations/refusal.ts';
 import { findOrganization } from '../organizations/commands.ts';
 import { callerPolicy } from './caller-policy.ts';
+import { agentStanding } from './queries.ts';
 import { addProposal } from './proposal-commands.ts';
 
 const KEEP_MS = 7 * 86_400_000;
@@ -21,11 +22,18 @@ export type PendingApproval = {
   message: string;
 };
 
-/** Whether this call changes a rule of mail and comes from a token whose rules wait for a person. */
+/** Whether this call comes from a token and a person has to accept it: a rule of mail that waits, or a letter to a stranger. */
 export async function waitsForPerson(call: Call, operation: Operation, input: unknown): Promise<boolean> {
   if (operation.rule === undefined || call.caller.kind !== 'token') return false;
   const { governed, policy } = await callerPolicy(call);
-  return governed && policy.rulesWait && operation.rule(call, input as never);
+  if (governed && policy.rulesWait && (await operation.rule(call, input as never))) return true;
+  return operation.writesToStrangers === true && (await mayBeTalkedInto(call));
+}
+
+/** It has read mail of outsiders lately, and somebody could accept what it proposes. */
+async function mayBeTalkedInto({ store, caller, clock }: Call): Promise<boolean> {
+  const standing = await store.read(agentStanding, { id: caller.token?.id ?? 0, now: clock() });
+  return standing !== undefined && standing.exposed && standing.attended;
 }
 
 /**

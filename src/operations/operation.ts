@@ -134,6 +134,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
    * whose rules wait only proposes what this is true for.
    */
   rule?(call: Call, input: z.output<I>): boolean | Promise<boolean>;
+  /** It mails somebody whom the caller names: after reading mail of outsiders an agent only proposes it, where a person could accept. */
+  writesToStrangers?: true;
   run(call: Call, input: z.output<I>): Promise<z.input<O>>;
 }
 

@@ -20,6 +20,11 @@ export async function noteExposure(
   );
 }
 
+/** {@link noteExposure} of text that an outsider may have written and that lies in no mailbox. */
+export async function noteOutsidersText({ agents, caller: { token } }: Call): Promise<void> {
+  if (token !== undefined) await agents.shownTextToToken(token.id);
+}
+
 /** Messages of which only the row is at hand. */
 export function rowsOf(emails: readonly number[]): { row: { id: number } }[] {
   return emails.map((id) => ({ row: { id } }));

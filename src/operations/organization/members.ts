@@ -74,6 +74,7 @@ export const inviteOrganizationMember = operation({
     'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
   hints: { openWorld: true },
   rule: always,
+  writesToStrangers: true,
   input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {
@@ -95,6 +96,8 @@ export const inviteOrganizationMember = operation({
         'If you know nothing of this, do nothing.',
       ].join('\r\n'),
     });
+    if (call.caller.kind === 'token' && (letter.here.length > 0 || (letter.onward ?? []).length > 0))
+      onlyByPerson(call);
     const expiresAt = call.clock() + INVITE_DAYS * DAY;
     const written = formatAddress(owner.address);
     const input = {
@@ -226,6 +229,14 @@ export const resendClaimLink = operation({
     }
   },
 });
+
+/** An agent that opened the letter in a mailbox here would be a person from then on, and approve what it asked for. */
+function onlyByPerson({ caller }: Call): never {
+  refuse('action_not_allowed', 'Mail for this address comes into a mailbox here: a person invites it in the portal.', {
+    requiredAction: 'person',
+    grantedActions: [...caller.actions],
+  });
+}
 
 function tooManyLetters(waitMs: number): never {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);

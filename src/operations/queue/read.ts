@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { queueRow, type QueueRow } from '../../../mail/store/queue-rows.ts';
 import { rowId } from '../../ids.ts';
 import { beginningOf } from '../../reading/beginning.ts';
+import { noteOutsidersText } from '../../reading/exposure.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { Id } from '../schemas.ts';
@@ -34,6 +35,8 @@ export const getQueueItem = operation({
   rest: { method: 'GET', path: '/api/email/queue/:queueId' },
   async run(call, { queueId }) {
     const row = await rowOf(call, rowId('queue', queueId) ?? notFound('queue item'));
+    // What no mailbox sends may be forwarded, or come back: a stranger wrote it.
+    if (row.account_id === null) await noteOutsidersText(call);
     return { item: itemOf(row), message: await beginningOf(call.store, { blob: row.blob_id, size: row.size }) };
   },
 });

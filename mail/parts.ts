@@ -10,6 +10,7 @@ import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
 import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
+import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
@@ -133,6 +134,7 @@ export function mailParts(): ThreadParts {
       learn,
       makeLabel,
       noteExposures,
+      markSeenByAgent,
       noteKept,
       placeEmail,
       plantMailbox,

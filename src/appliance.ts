@@ -4,6 +4,7 @@ import { Learner } from '../mail/jobs/learner.ts';
 import { Scheduler } from '../mail/jobs/scheduler.ts';
 import type { Relay } from '../mail/relay/relay.ts';
 import { traceId } from '../mail/receiver/trace-id.ts';
+import { ApprovalHerald } from './approvals/herald.ts';
 import { OwnerHerald } from './agents/owner-herald.ts';
 import { forgetProposals } from './agents/proposal-commands.ts';
 import { startControl } from './control/server.ts';
@@ -72,6 +73,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   stack.use(new ClaimEnd(store, around.clock, log));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
+  stack.use(new ApprovalHerald({ ...inside, baseUrl: world.baseUrl, queued }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
   stack.use(new OwnerHerald({ ...inside, baseUrl: world.baseUrl, queued, live: settings.live }));
   if (dns !== undefined) listeners.dns = dns.port;

@@ -1,6 +1,7 @@
 import { mailParts } from '../mail/parts.ts';
 import type { ThreadParts } from '../mail/store/engine/thread.ts';
 import { AGENTS } from './agents/parts-commands.ts';
+import { auditHeads } from './agents/pin-queries.ts';
 import { auditedCommand, noteAudit } from './audit/commands.ts';
 import { brokenAudit } from './audit/queries.ts';
 import { APPROVALS } from './approvals/parts-commands.ts';
@@ -51,7 +52,7 @@ export function storeParts(): ThreadParts {
   ];
   return {
     commands: [...commands, auditedCommand(commands)],
-    queries: [...mail.queries, brokenAudit, inboundWebhookBody],
+    queries: [...mail.queries, auditHeads, brokenAudit, inboundWebhookBody],
     migrations: [...mail.migrations, ...applianceMigrations()],
   };
 }

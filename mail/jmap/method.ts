@@ -41,6 +41,8 @@ export interface JmapSession {
   readonly agent?: string;
   /** Told which messages of an account are about to be shown; left out: nobody wants to know. */
   shown?(account: number, emails: readonly number[]): Promise<void>;
+  /** Whether an agent asks, whose mail is judged by what it read; left out: a person. */
+  isAgents?(): Promise<boolean>;
 }
 
 /** Tells devices that are not connected. */

@@ -75,7 +75,8 @@ export async function answersIn(
   { account, thread, since }: { account: number; thread: number; since: number },
 ): Promise<number> {
   const row = await rx.get<{ answers: number }>(
-    'SELECT count(*) AS answers FROM agent_send WHERE account_id = ? AND thread_id = ? AND at > ?',
+    `SELECT count(*) AS answers FROM agent_send
+     WHERE account_id = ? AND thread_id = ? AND at > ? AND outcome <> 'held'`,
     account,
     thread,
     since,

@@ -33,7 +33,7 @@ interface AuthoredRow extends Row {
 /** Of these messages of an account; at most 500. */
 export async function authorsOf(rx: Read, account: number, emails: readonly number[]): Promise<Authored[]> {
   const rows = await rx.all<AuthoredRow>(
-    `SELECT e.id, e.thread_id, e.trace <> '' AS delivered, m.envelope, j.trust, w.tenant FROM json_each(?) g
+    `SELECT e.id, e.thread_id, substr(e.trace, 1, 12) = 'Return-Path:' AS delivered, m.envelope, j.trust, w.tenant FROM json_each(?) g
      CROSS JOIN email e ON e.id = g.value JOIN email_meta m ON m.email_id = e.id
      LEFT JOIN judged j ON j.email_id = e.id LEFT JOIN written_here w ON w.email_id = e.id
      WHERE +e.account_id = ?`,

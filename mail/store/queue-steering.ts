@@ -1,3 +1,4 @@
+import { AGENT_STOPPED } from './agent-hold.ts';
 import { noteDeparted } from './departed.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
@@ -11,6 +12,8 @@ export interface Steer {
   what: Steering;
   tenant: number | null;
   accounts: readonly number[] | null;
+  /** A token asks: it lets nothing go that a person stopped. */
+  byToken?: boolean;
   /** Tenants whose rows stay as they are. */
   except?: readonly number[];
   /** Of all, those behind this one. */
@@ -34,7 +37,9 @@ const SLICE = 500;
 /** Does it to rows that are in the state for it: at most 500, so that 'all' is asked again with `after: last`, if any. */
 export const steerQueue = command('steer-queue', async (tx, input: Steer, stamp): Promise<Steered> => {
   if (!(await routeIsThere(tx, input))) return { kind: 'no-route', changed: 0, last: undefined };
-  const rows = await chosen(tx, input);
+  const found = await chosen(tx, input);
+  const stays = input.byToken === true && input.what === 'release';
+  const rows = found.filter(({ held_because: why }) => !(stays && why === AGENT_STOPPED));
   for (const row of rows) {
     const event = EVENTS[input.what];
     const way = input.route === undefined ? {} : { route: input.route.name };
@@ -42,7 +47,7 @@ export const steerQueue = command('steer-queue', async (tx, input: Steer, stamp)
     if (event !== undefined) await note(tx, trace, event, account, { to, ...way }, stamp, { tenant });
     await steerRow(tx, row, input, stamp);
   }
-  const last = input.ids !== 'all' || rows.length < SLICE ? undefined : rows.at(-1)?.id;
+  const last = input.ids !== 'all' || found.length < SLICE ? undefined : found.at(-1)?.id;
   return { kind: rows.length > 0 ? 'changed' : 'none', changed: rows.length, last };
 });
 
@@ -63,6 +68,7 @@ interface Chosen extends Record<string, string | number | null> {
   tenant: number;
   account_id: number | null;
   attempts: number;
+  held_because: string | null;
 }
 
 function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
@@ -70,7 +76,7 @@ function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
   const among = accounts === null ? null : JSON.stringify(accounts);
   if (ids !== 'all') {
     return tx.all<Chosen>(
-      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts FROM json_each(?1) i
+      `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts, q.held_because FROM json_each(?1) i
          CROSS JOIN queue q ON q.id = i.value CROSS JOIN submission s ON s.id = q.submission_id
        WHERE q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
          AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
@@ -85,7 +91,7 @@ function chosen(tx: Write, input: Steer): Promise<Chosen[]> {
     );
   }
   return tx.all<Chosen>(
-    `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts FROM queue q JOIN submission s ON s.id = q.submission_id
+    `SELECT q.id, s.trace, q.recipient, s.tenant, s.account_id, q.attempts, q.held_because FROM queue q JOIN submission s ON s.id = q.submission_id
      WHERE q.id > ?1 AND q.state IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR s.tenant = ?3)
        AND (?4 IS NULL OR s.account_id IN (SELECT value FROM json_each(?4)))
        AND s.tenant NOT IN (SELECT value FROM json_each(?5))

@@ -1,7 +1,6 @@
 import type { AgentSending } from '../../mail/delivery/agent/types.ts';
 import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/delivery/agent/policy.ts';
 import { ALLOW, type Policy, type Verdict } from '../../mail/delivery/policy.ts';
-import type { Meter } from '../../mail/log.ts';
 import type { Reader } from '../../mail/store/exposure.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId, rowId } from '../ids.ts';
@@ -22,9 +21,9 @@ export class Agents {
   readonly #store: MailStore;
   readonly #log: ExposureLog;
 
-  constructor({ store, clock, meter }: { store: MailStore; clock: () => number; meter: Meter }) {
-    this.#store = store;
-    this.#log = new ExposureLog(store, clock, meter);
+  constructor(options: ConstructorParameters<typeof ExposureLog>[0]) {
+    this.#store = options.store;
+    this.#log = new ExposureLog(options);
   }
 
   /** What the gate is told of who sends. */

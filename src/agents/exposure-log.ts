@@ -1,4 +1,4 @@
-import type { Meter } from '../../mail/log.ts';
+import type { Log, Meter } from '../../mail/log.ts';
 import { FRESH_MS, noteExposures, outsidersMail, type Reader } from '../../mail/store/exposure.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 
@@ -7,21 +7,26 @@ const MOST_REMEMBERED = 50_000;
 /** Messages of one commit. */
 const SLICE = 200;
 
-/** Writes down which mail of outsiders an agent is shown. What was written down within the hour costs nothing. */
+/**
+ * Writes down which mail of outsiders an agent is shown. What was written down within the hour costs nothing; when it is
+ * on disk that the reader is exposed, which further mails it reads is written behind the answer: it explains, and no more.
+ */
 export class ExposureLog {
   readonly #store: MailStore;
   readonly #clock: () => number;
   readonly #meter: Meter;
-  /** Who read what, with the time; in the order of time. */
+  readonly #log: Log;
+  /** Who read what, and who is exposed, with the time; in the order of time. */
   readonly #known = new Map<string, number>();
 
-  constructor(store: MailStore, clock: () => number, meter: Meter) {
+  constructor({ store, clock, meter, log }: { store: MailStore; clock: () => number; meter: Meter; log: Log }) {
     this.#store = store;
     this.#clock = clock;
     this.#meter = meter;
+    this.#log = log;
   }
 
-  /** Resolves when it is on disk: only then may the messages be shown. `by` says who reads; undefined: no agent. */
+  /** Resolves when it is on disk that who reads is exposed: only then may the messages be shown. `by` says who reads; undefined: no agent. */
   async note(
     who: string,
     account: number,
@@ -36,11 +41,22 @@ export class ExposureLog {
     for (let at = 0; at < fresh.length; at += SLICE) {
       const slice = fresh.slice(at, at + SLICE);
       const outside = await this.#store.read(outsidersMail, { ...reader, account, emails: slice });
-      const noted =
-        outside.length === 0 ? 0 : await this.#store.write(noteExposures, { reader, account, emails: outside });
-      if (noted > 0) this.#meter.count('agent_exposures_total', {}, noted);
+      if (outside.length > 0) await this.#write(reader, { account, emails: outside }, now);
       for (const email of slice) this.#remember(`${who} ${email}`, now);
     }
+  }
+
+  async #write(reader: Reader, what: { account: number; emails: readonly number[] }, now: number): Promise<void> {
+    const written = this.#store
+      .write(noteExposures, { reader, ...what })
+      .then((noted) => this.#meter.count('agent_exposures_total', {}, noted));
+    const exposed = `exposed ${reader.reader}`;
+    if (this.#isKnown(exposed, now)) {
+      written.catch((error: unknown) => this.#log.warn({ err: error }, 'what an agent read could not be written down'));
+      return;
+    }
+    await written;
+    this.#remember(exposed, now);
   }
 
   #isKnown(key: string, now: number): boolean {

@@ -97,7 +97,7 @@ export class OwnerHerald implements AsyncDisposable {
   async #tellOfLogs(): Promise<void> {
     const { store, clock, queued } = this.#options;
     for (let more = true; more && !this.#closing;) {
-      const heads = await store.read(auditHeads, { before: clock() - DAY_MS, limit: TOGETHER });
+      const heads = await store.scan(auditHeads, { before: clock() - DAY_MS, limit: TOGETHER });
       for (const head of heads) {
         const { organization, audit } = head;
         const letters = await auditLetters(this.#options, head);

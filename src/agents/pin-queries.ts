@@ -28,7 +28,7 @@ export interface AuditHead {
   acts: number;
 }
 
-/** Logs to which tokens added since their owners were told last, for those who were told nothing since `before`. */
+/** May scan. Logs to which tokens added since their owners were told last, for those who were told nothing since `before`. */
 export const auditHeads = query(
   'audit-heads',
   async (rx, { before, limit }: { before: number; limit: number }): Promise<AuditHead[]> => {

@@ -1,5 +1,7 @@
 import { type OutboxItem, outboxItem } from '../../mail/delivery/outbox-items.ts';
 import { accountOf } from '../../mail/store/account.ts';
+import { agentSendOf } from '../../mail/store/agent-send.ts';
+import type { ReadMail } from '../../mail/store/exposure.ts';
 import { rowId } from '../ids.ts';
 import type { World } from '../operations/world.ts';
 import { type Beginning, beginningOf } from '../reading/beginning.ts';
@@ -10,6 +12,8 @@ export interface AskedMail {
   item: OutboxItem & { approval: NonNullable<OutboxItem['approval']> };
   /** A token or a mailbox, as people know it. */
   askedBy: string;
+  /** What outsiders wrote that the agent had read by then, the newest of it. */
+  hadRead: readonly ReadMail[];
   /** As it leaves; undefined when it waits no more. */
   message: Beginning | undefined;
 }
@@ -26,8 +30,10 @@ export async function askedMail(
   if (item?.tenant !== tenant || !mine || item.approval === null) return undefined;
   const octets = await world.store.read(waitingOctets, { id });
   const message = octets && (await beginningOf(world.store, octets));
-  const { approval } = item;
-  return { item: { ...item, approval }, askedBy: await askerOf(world, tenant, approval.credential), message };
+  const { approval, trace } = item;
+  const sending = await world.store.read(agentSendOf, { tenant, trace });
+  const askedBy = await askerOf(world, tenant, approval.credential);
+  return { item: { ...item, approval }, askedBy, hadRead: sending?.exposure ?? [], message };
 }
 
 /** Who asks, by name; what has none any more by its id. */

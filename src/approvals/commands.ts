@@ -1,3 +1,4 @@
+import { type Outgoing, send } from '../../mail/delivery/submit.ts';
 import { approvalRow, approve, endApproval, undecidable } from '../../mail/store/approval.ts';
 import { command, type Read } from '../../mail/store/engine/types.ts';
 
@@ -34,3 +35,17 @@ async function isFrozen(rx: Read, organization: number): Promise<boolean> {
   const sql = 'SELECT 1 AS frozen FROM organization WHERE id = ? AND frozen_at IS NOT NULL';
   return (await rx.get(sql, organization)) !== undefined;
 }
+
+/** Sends the letters about what waits in an organization; of what they tell no other letter does. Answers how much that is. */
+export const tellApprovals = command(
+  'tell-approvals',
+  async (tx, input: { tenant: number; letters: readonly Outgoing[] }, stamp): Promise<{ told: number }> => {
+    const { changes: told } = await tx.run(
+      `UPDATE approval SET told_at = ? WHERE tenant = ? AND state = 'pending' AND told_at IS NULL`,
+      stamp.now,
+      input.tenant,
+    );
+    if (told > 0) for (const letter of input.letters) await send(tx, letter, stamp);
+    return { told };
+  },
+);

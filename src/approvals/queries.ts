@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { query, type Row } from '../../mail/store/engine/types.ts';
 
 /** Where the octets of a message are that waits; undefined when it waits no more. */
 export const waitingOctets = query(
@@ -17,4 +17,65 @@ export const tokenName = query(
     const sql = 'SELECT name FROM token WHERE id = ? AND organization_id = ?';
     return (await rx.get<{ name: string }>(sql, id, organization))?.name;
   },
+);
+
+/** A person who is written to about what waits. */
+export interface Approver extends Row {
+  user: number;
+  email: string;
+  /** 1: it was shown that the address is theirs. */
+  proven: number;
+}
+
+const MOST_OWNERS = 5;
+
+export const approversOf = query(
+  'approvers-of',
+  (rx, { organization }: { organization: number }): Promise<Approver[]> =>
+    rx.all<Approver>(
+      `SELECT u.id AS user, u.email, u.address_proven_at IS NOT NULL AS proven FROM member m JOIN user u ON u.id = m.user_id
+     WHERE m.organization_id = ? AND m.role = 'owner' ORDER BY u.id LIMIT ? + 0`,
+      organization,
+      MOST_OWNERS,
+    ),
+);
+
+/** Who holds a link, if an owner of that organization still; frozen ones let nobody decide. */
+export const approver = query(
+  'approver',
+  (rx, input: { organization: number; user: number }): Promise<Approver | undefined> =>
+    rx.get<Approver>(
+      `SELECT u.id AS user, u.email, u.address_proven_at IS NOT NULL AS proven FROM member m JOIN user u ON u.id = m.user_id
+         JOIN organization o ON o.id = m.organization_id
+       WHERE m.organization_id = ? AND m.user_id = ? AND m.role = 'owner' AND o.frozen_at IS NULL`,
+      input.organization,
+      input.user,
+    ),
+);
+
+/** Between two letters to the owners of an organization, so that no agent fills their mailbox. */
+const BETWEEN_LETTERS_MS = 10 * 60_000;
+
+/** Organizations whose owners do not know yet of something that waits, and may be written to. */
+export const untoldApprovals = query(
+  'untold-approvals',
+  async (rx, { now, limit }: { now: number; limit: number }): Promise<number[]> => {
+    const rows = await rx.all<{ tenant: number }>(
+      `SELECT DISTINCT tenant FROM approval a INDEXED BY approval_untold
+       WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1
+         AND NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant WHERE b.tenant = a.tenant AND b.told_at > ?2)
+       LIMIT ?3`,
+      now,
+      now - BETWEEN_LETTERS_MS,
+      limit,
+    );
+    return rows.map(({ tenant }) => tenant);
+  },
+);
+
+/** What a link to a message was made for; undefined: there never was such a message. */
+export const sealOfApproval = query(
+  'seal-of-approval',
+  (rx, { id }: { id: number }): Promise<{ seal: string; tenant: number } | undefined> =>
+    rx.get<{ seal: string; tenant: number }>('SELECT seal, tenant FROM approval WHERE id = ?', id),
 );

@@ -16,7 +16,7 @@ export const AGENT_VERBS: readonly Verb[] = [
   // Before the shorter word, which they begin with.
   {
     words: 'agents stop',
-    usage: '',
+    usage: '[--org ID]',
     about: 'Stop all agents of an organization at once',
     options: ['org'],
     ask: asks('stop_agents', none),
@@ -24,7 +24,7 @@ export const AGENT_VERBS: readonly Verb[] = [
   },
   {
     words: 'agents start',
-    usage: '',
+    usage: '[--org ID]',
     about: 'Let them work again',
     options: ['org'],
     ask: asks('start_agents', none),
@@ -32,7 +32,7 @@ export const AGENT_VERBS: readonly Verb[] = [
   },
   {
     words: 'agents mode',
-    usage: 'TOKEN-ID normal|reply_only|draft_only|read_only|frozen',
+    usage: 'TOKEN-ID normal|reply_only|draft_only|read_only|frozen [--org ID]',
     about: 'Set how one agent may work',
     options: ['org'],
     ask: asks('set_agent_mode', ([tokenId, mode, ...more]) =>
@@ -42,7 +42,7 @@ export const AGENT_VERBS: readonly Verb[] = [
   },
   {
     words: 'agents',
-    usage: '',
+    usage: '[--org ID]',
     about: 'Who works with a token: mode, what it read and sent in 24 hours',
     options: ['org'],
     ask: asks('list_agents', none),

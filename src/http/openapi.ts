@@ -47,7 +47,10 @@ function components(operations: readonly Operation[]): Json {
   ]);
   return {
     schemas: { ...Object.fromEntries(schemas), ...eventSchemas(), refusal: REFUSAL },
-    responses: Object.fromEntries(STATUSES.map((status) => [`refused_${status}`, refusedWith(status)])),
+    responses: {
+      ...Object.fromEntries(STATUSES.map((status) => [`refused_${status}`, refusedWith(status)])),
+      pending_approval: PENDING,
+    },
     securitySchemes: {
       token: {
         type: 'http',
@@ -74,6 +77,26 @@ const REFUSAL: Json = {
   required: ['error', 'message'],
 };
 
+/** Of what changes a rule, for a token under an agent policy. */
+const PENDING: Json = {
+  description: 'Not done yet: a person has to accept it, at approveUrl. list_proposals says what became of it.',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        properties: {
+          status: { const: 'pending_approval' },
+          proposalId: { type: 'string' },
+          approveUrl: { type: 'string', format: 'uri' },
+          expiresAt: { type: 'string', format: 'date-time' },
+          message: { type: 'string' },
+        },
+        required: ['status', 'proposalId', 'approveUrl', 'expiresAt', 'message'],
+      },
+    },
+  },
+};
+
 function refusedWith(status: number): Json {
   const codes = Object.entries(REFUSALS).flatMap(([code, its]) => (its === status ? [code] : []));
   const later = status === 429 || status === 503;
@@ -95,6 +118,7 @@ function common(one: Operation, operationId: string, status: number): Json {
     ...(one.action === 'anonymous' && { security: [{}, { token: [] }] }),
     responses: {
       [status]: { description: 'Done', content: { 'application/json': { schema } } },
+      ...(one.rule !== undefined && { 202: { $ref: '#/components/responses/pending_approval' } }),
       ...refusals(),
     },
   };
@@ -109,7 +133,8 @@ function byName(one: Operation): Json {
 }
 
 /** The same with its arguments where its own route has them: path, then query or body. */
-function byRoute(one: Operation, { method, path, status }: NonNullable<Operation['rest']>): Json {
+function byRoute(one: Operation, { method, path, status, query = {} }: NonNullable<Operation['rest']>): Json {
+  const shortened = new Map(Object.entries(query).map(([short, name]) => [name, short]));
   const named = [...path.matchAll(/\/:(\w+)/g)].map((found) => found[1] ?? '');
   const properties = Object.entries((inputSchema(one)['properties'] ?? {}) as Record<string, Json>);
   const others = properties.filter(([name]) => !named.includes(name));
@@ -117,7 +142,7 @@ function byRoute(one: Operation, { method, path, status }: NonNullable<Operation
   const parameter =
     (where: 'path' | 'query') =>
     ([name, schema]: [string, Json]) => ({
-      name,
+      name: shortened.get(name) ?? name,
       in: where,
       required: where === 'path' || required(one).includes(name),
       schema,

@@ -62,7 +62,12 @@ function loggedIn(world: World, login: Login): JmapAuthenticated {
   const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
   const accounts = new Map([[accountId(login.account), access]]);
   const shown = (_account: number, emails: readonly number[]) => world.agents.shownToLogin(login, emails);
-  return { kind: 'in', session: { username: address, accounts, credential: `pwd-${login.credential}`, shown }, login };
+  const isAgents = () => world.agents.isAgentsLogin(login);
+  return {
+    kind: 'in',
+    session: { username: address, accounts, credential: `pwd-${login.credential}`, shown, isAgents },
+    login,
+  };
 }
 
 function told(outcome: Exclude<LoginOutcome, { kind: 'in' }>): JmapAuthenticated {
@@ -100,7 +105,11 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
   const token = caller.token?.id ?? 0;
   const shown = (account: number, emails: readonly number[]) => world.agents.shownToToken(token, account, emails);
-  return { kind: 'in', session: { username, accounts, credential: caller.actor, agent: caller.actor, shown } };
+  const isAgents = () => Promise.resolve(true);
+  return {
+    kind: 'in',
+    session: { username, accounts, credential: caller.actor, agent: caller.actor, shown, isAgents },
+  };
 }
 
 function accessOf({ id, address }: AccountInfo, { actions, actor, token }: Caller): Access {

@@ -1,9 +1,18 @@
+import { Readable } from 'node:stream';
+
 /** An HTTP answer before it is written. */
 export interface McpAnswer {
   status: number;
   headers: Record<string, string>;
   /** JSON, or '' for none. */
   body: string;
+}
+
+/** An HTTP answer that is written as it comes. */
+export interface McpStream {
+  status: number;
+  headers: Record<string, string>;
+  events: Readable;
 }
 
 /** The id of a JSON-RPC request, or null where there is none to echo. */
@@ -32,6 +41,24 @@ export function rpcError(
   const error = { code, message, ...(data !== undefined && { data }) };
   const answer = json(status, JSON.stringify({ jsonrpc: '2.0', id, error }));
   return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+/** Messages as they come: `work` is given what sends one, and answers the last. */
+export function rpcStream(
+  headers: Record<string, string>,
+  work: (send: (message: object) => void) => Promise<McpAnswer>,
+): McpStream {
+  const events = new Readable({ read: () => undefined });
+  const event = (json: string): void => void events.push(`event: message\ndata: ${json}\n\n`);
+  void work((message) => event(JSON.stringify(message))).then(
+    (last) => {
+      event(last.body);
+      events.push(null);
+    },
+    (error: unknown) => events.destroy(error as Error),
+  );
+  const own = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+  return { status: 200, headers: { ...headers, ...own }, events };
 }
 
 export function empty(status: number, headers: Record<string, string> = {}): McpAnswer {

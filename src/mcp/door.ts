@@ -1,17 +1,37 @@
 import type { Caller } from '../operations/caller.ts';
+import type { Audience } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
 import { version } from '../version.ts';
 import { findToken } from '../tokens/commands.ts';
 import { secretHash } from '../tokens/token.ts';
-import { empty, type McpAnswer, rpcError, type RpcId, rpcIdOf, rpcResult } from './answer.ts';
+import {
+  empty,
+  type McpAnswer,
+  type McpStream,
+  rpcError,
+  type RpcId,
+  rpcIdOf,
+  rpcResult,
+  rpcStream,
+} from './answer.ts';
 import { insufficientScope, unauthorized } from './challenge.ts';
 import type { Library, Served } from './library.ts';
 import type { Called, Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
 import { flooded, notAllowed, sessionGone } from './refusals.ts';
-import { isModern, type McpRequest, type Message, progressTokenOf, readMessage, webRequest } from './request.ts';
+import {
+  acceptsStream,
+  isModern,
+  lackingParam,
+  type McpRequest,
+  type Message,
+  progressTokenOf,
+  readMessage,
+  webRequest,
+} from './request.ts';
 import { bindSession, endSession, sessionState } from './session-commands.ts';
 import { type SessionId, SessionIds } from './session-id.ts';
+import { retryAfter, toolResult } from './tool-result.ts';
 import { readTrim, type Trim } from './trim.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -44,7 +64,7 @@ export class McpDoor {
     this.#ids = new SessionIds(world.secrets.subkey('mcp session'));
   }
 
-  async post(request: McpRequest): Promise<McpAnswer | Response> {
+  async post(request: McpRequest): Promise<McpAnswer | McpStream | Response> {
     const read = readMessage(request.body);
     if (read.kind === 'bad') return read.answer;
     const { message } = read;
@@ -118,7 +138,7 @@ export class McpDoor {
   }
 
   /** The revisions with a handshake, and whoever just posts JSON. The frequent methods need no library. */
-  async #legacy(exchange: Exchange): Promise<McpAnswer | Response> {
+  async #legacy(exchange: Exchange): Promise<McpAnswer | McpStream | Response> {
     const { message, id, request } = exchange;
     const version_ = request.header('mcp-protocol-version');
     if (version_ !== undefined && !LEGACY.includes(version_)) {
@@ -129,12 +149,19 @@ export class McpDoor {
     if (message.method === 'tools/list') return this.#list(exchange);
     const calls = message.method === 'tools/call';
     const byLibrary = calls && this.#offer.libraryTool?.(String(message.params['name'])) !== undefined;
-    const wantsStream = calls && (byLibrary || (await this.#tellsProgress(message))) && acceptsStream(request);
-    if (calls && !byLibrary && !wantsStream) return this.#call(exchange);
+    const wantsStream = acceptsStream(request);
+    if (calls && !byLibrary) return wantsStream ? this.#tell(exchange) : this.#call(exchange);
     if (message.method === 'initialize') return this.#initialize(exchange);
     if (!calls && this.#offer.extend === undefined) return rpcError(id, -32601, 'Method not found');
+    const lacking = lackingParam(message);
+    if (lacking !== undefined) return rpcError(id, -32602, `${message.method} needs params.${lacking}`);
     const library = await this.#loaded();
-    const response = await library.legacy(webRequest(request), message, this.#served(exchange), wantsStream);
+    const response = await library.legacy(
+      webRequest(request),
+      message,
+      this.#served(exchange),
+      byLibrary && wantsStream,
+    );
     for (const [name, value] of Object.entries(exchange.headers)) response.headers.set(name, value);
     return response;
   }
@@ -144,15 +171,10 @@ export class McpDoor {
     return library.modern(webRequest(exchange.request), exchange.message, this.#served(exchange));
   }
 
-  /** A stream costs more than an answer: it is for who asked to be told how far a long tool is. */
-  async #tellsProgress({ params }: Message): Promise<boolean> {
-    if (progressTokenOf(params) === undefined) return false;
-    return (await this.#offer.streams?.(String(params['name']))) === true;
-  }
-
   #served(exchange: Exchange): Served {
-    const { caller, trim, request } = exchange;
-    return { caller, trim, gone: request.gone, called: (outcome) => this.#bind(exchange, outcome) };
+    const { caller, trim, request, message } = exchange;
+    const calls = message.method === 'tools/call';
+    return { caller, trim, calls, gone: request.gone, called: (outcome) => this.#bind(exchange, outcome) };
   }
 
   #loaded(): Promise<Library> {
@@ -180,14 +202,27 @@ export class McpDoor {
     return withHeaders(rpcResult(id, JSON.stringify(list)), headers);
   }
 
-  async #call(exchange: Exchange): Promise<McpAnswer> {
+  /** A stream for who asked to be told how far a long tool is; everybody else gets one answer. */
+  async #tell(exchange: Exchange): Promise<McpAnswer | McpStream> {
+    const { params } = exchange.message;
+    const progressToken = progressTokenOf(params);
+    const streams = progressToken !== undefined && (await this.#offer.streams?.(String(params['name']))) === true;
+    if (!streams) return this.#call(exchange);
+    return rpcStream(exchange.headers, (send) =>
+      this.#call(exchange, (progress, total) =>
+        send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress, total } }),
+      ),
+    );
+  }
+
+  async #call(exchange: Exchange, progress?: Audience['progress']): Promise<McpAnswer> {
     const { message, id, caller, trim, headers, request } = exchange;
     const { name, arguments: args } = message.params;
     if (typeof name !== 'string') return rpcError(id, -32602, 'tools/call needs params.name');
     if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args))) {
       return rpcError(id, -32602, 'params.arguments must be an object');
     }
-    const outcome = await this.#offer.call(caller, name, args, trim, () => ({ signal: request.gone() }));
+    const outcome = await this.#offer.call(caller, name, args, trim, () => ({ signal: request.gone(), progress }));
     if (outcome.kind === 'unknown') return rpcError(id, -32602, `Unknown tool: ${name.slice(0, 100)}`);
     await this.#bind(exchange, outcome);
     return withHeaders(rpcResult(id, toolResult(outcome)), { ...headers, ...retryAfter(outcome) });
@@ -214,22 +249,6 @@ export class McpDoor {
       await this.#world.store.write(bindSession, { nonce, expiresAt, token: token.id });
     }
   }
-}
-
-function acceptsStream(request: McpRequest): boolean {
-  return (request.header('accept') ?? '').includes('text/event-stream');
-}
-
-function toolResult(outcome: Called & { kind: 'done' | 'refused' }): string {
-  const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
-  const error = outcome.kind === 'refused' ? ',"isError":true' : '';
-  const blocks = outcome.kind === 'done' ? (outcome.blocks ?? []).map((block) => `,${JSON.stringify(block)}`) : [];
-  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}${blocks.join('')}],"structuredContent":${json}${error}}`;
-}
-
-function retryAfter(outcome: Called): Record<string, string> {
-  const seconds = outcome.kind === 'refused' ? outcome.refusal['retryAfterSeconds'] : undefined;
-  return typeof seconds === 'number' ? { 'retry-after': String(seconds) } : {};
 }
 
 function withHeaders(answer: McpAnswer, headers: Record<string, string>): McpAnswer {

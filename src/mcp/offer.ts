@@ -5,7 +5,9 @@ import type { Audience, Block, Operation } from '../operations/operation.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { catalogueSha256 } from './catalogue-pin.ts';
+import { serveResources } from './resources/serve.ts';
 import type { Trim } from './trim.ts';
+import type { Watch } from './watch.ts';
 
 export type Called =
   | {
@@ -37,11 +39,19 @@ export interface Offer {
   call(caller: Caller, name: string, args: unknown, trim: Trim, attend: () => Audience): Promise<Called>;
   /** Whether a tool may take long, and tells of its progress. */
   streams?(name: string): Promise<boolean>;
+  /** What is asked of a person before a tool's outcome can be final; undefined: nothing. */
+  question?(caller: Caller, outcome: Called, context: ServerContext): Promise<object | undefined>;
+  /** The outcome of a call that comes again after such a question; undefined: it is a first call. */
+  resumed?(caller: Caller, context: ServerContext): Promise<Called | undefined>;
   /** Adds handlers beyond tools; whatever it adds goes through the library, never the short way. */
-  extend?(server: Server): void;
+  extend?(server: Server, caller: Caller): void;
   /** Tools that need the library; `call` is not asked for them. */
   libraryTool?(name: string): LibraryTool | undefined;
-  /** What open subscriptions are told of. */
+  /** Capabilities of the current revision alone. */
+  readonly modern?: ServerCapabilities;
+  /** Watches resources for a subscription; undefined: too much is watched already. */
+  watch?(caller: Caller, uris: readonly string[], signal: AbortSignal): Promise<Watch | undefined>;
+  /** What all open subscriptions are told of, in place of what they watch. */
   readonly changes?: ServerEventBus;
 }
 
@@ -53,7 +63,14 @@ export function catalogueOffer(world: World): Offer {
   const find = async (name: string): Promise<Operation | undefined> => (await operations()).findOperation(name);
   return {
     instructions: INSTRUCTIONS,
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+    modern: { resources: { subscribe: true } },
+    extend: (server, caller) => serveResources(world, server, caller),
+    watch: async (...asked) => (await import('./watch.ts')).watch(world, ...asked),
+    question: async (caller, outcome, { mcpReq }) =>
+      (await import('./approval-question.ts')).askByHost(world, caller, outcome, mcpReq),
+    resumed: async (caller, { mcpReq }) =>
+      (await import('./approval-question.ts')).answeredByHost(world, caller, mcpReq),
     get listMeta() {
       return { 'dev.mailstead/catalogueSha256': catalogueSha256() };
     },

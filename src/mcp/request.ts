@@ -53,6 +53,24 @@ export function isModern({ params }: Message, request: McpRequest): boolean {
   return (request.header('mcp-protocol-version') ?? '') >= '2026';
 }
 
+/** What methods beyond tools need; the library would take what is missing for a fault of its own. */
+const NEEDED: Readonly<Record<string, Readonly<Record<string, 'string' | 'object'>>>> = {
+  'resources/read': { uri: 'string' },
+  'prompts/get': { name: 'string' },
+  'completion/complete': { ref: 'object', argument: 'object' },
+};
+
+/** The parameter that a request lacks; undefined: none. */
+export function lackingParam({ method, params }: Message): string | undefined {
+  const needed = Object.hasOwn(NEEDED, method) ? Object.entries(NEEDED[method] ?? {}) : [];
+  return needed.find(([name, type]) => params[name] === null || typeof params[name] !== type)?.[0];
+}
+
+/** Whether a client of the older revisions takes messages as they come. */
+export function acceptsStream(request: McpRequest): boolean {
+  return (request.header('accept') ?? '').includes('text/event-stream');
+}
+
 /** What a client wants to be told the progress of a request under. */
 export function progressTokenOf(params: Record<string, unknown>): string | number | undefined {
   const token = (params['_meta'] as { progressToken?: unknown } | null | undefined)?.progressToken;

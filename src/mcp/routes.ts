@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf } from '../http/answers.ts';
 import { goneSignal } from '../http/gone.ts';
 import type { World } from '../operations/world.ts';
-import { type McpAnswer, rpcError } from './answer.ts';
+import { type McpAnswer, type McpStream, rpcError } from './answer.ts';
 import { McpDoor, SESSION_HEADER } from './door.ts';
 import { catalogueOffer, type Offer } from './offer.ts';
 import { meansThisBox } from './places.ts';
@@ -73,7 +73,11 @@ async function handle(
   }
 }
 
-async function post(door: McpDoor, request: FastifyRequest, reply: FastifyReply): Promise<McpAnswer | Response> {
+async function post(
+  door: McpDoor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<McpAnswer | McpStream | Response> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     return rpcError(null, 415, 'Send JSON: Content-Type: application/json', {
       status: 415,
@@ -116,7 +120,8 @@ function failure(world: World, error: Error & { statusCode?: number }): McpAnswe
   );
 }
 
-async function answer(reply: FastifyReply, what: McpAnswer | Response): Promise<FastifyReply> {
+async function answer(reply: FastifyReply, what: McpAnswer | McpStream | Response): Promise<FastifyReply> {
+  if ('events' in what) return reply.code(what.status).headers(what.headers).send(what.events);
   if (!(what instanceof Response)) return reply.code(what.status).headers(what.headers).send(what.body);
   void reply.code(what.status);
   for (const [name, value] of what.headers) void reply.header(name, value);

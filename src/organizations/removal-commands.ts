@@ -56,7 +56,8 @@ const MANY = [
   'DELETE FROM sent_email WHERE id IN (SELECT id FROM sent_email WHERE organization_id = ? LIMIT ?)',
   'DELETE FROM agent_rule_change WHERE id IN (SELECT id FROM agent_rule_change WHERE tenant = ? LIMIT ?)',
   `DELETE FROM narrow_use WHERE subject IN (SELECT json_extract(l.value, '$.of') FROM token t,
-     json_each(t.narrow, '$.sends') l WHERE t.organization_id = ? LIMIT ?)`,
+     json_each(t.narrow, '$.sends') l JOIN narrow_use u ON u.subject = json_extract(l.value, '$.of')
+     WHERE t.organization_id = ? LIMIT ?)`,
   'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE tenant = ? LIMIT ?)',
   'DELETE FROM suppression WHERE (tenant, key) IN (SELECT tenant, key FROM suppression WHERE tenant = ? LIMIT ?)',
   'DELETE FROM unsubscription WHERE (tenant, key) IN (SELECT tenant, key FROM unsubscription WHERE tenant = ? LIMIT ?)',
@@ -67,6 +68,8 @@ const MANY = [
      JOIN exposed x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
   'DELETE FROM exposed WHERE reader IN (SELECT reader FROM exposed WHERE tenant = ? LIMIT ?)',
   'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE tenant = ? LIMIT ?)',
+  `DELETE FROM approval WHERE id IN (SELECT id FROM approval a WHERE tenant = ?
+     AND NOT EXISTS (SELECT 1 FROM scheduled WHERE submission_id = a.id) LIMIT ?)`,
   `DELETE FROM template_version WHERE (template_id, version) IN (SELECT v.template_id, v.version
      FROM template_version v JOIN template t ON t.id = v.template_id WHERE t.organization_id = ? LIMIT ?)`,
   `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w

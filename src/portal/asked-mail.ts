@@ -25,7 +25,7 @@ export function stateTag(state: keyof typeof STATE): Part {
 }
 
 /** What a person has to see before deciding: everybody who gets it, why it waits, and the text as text. */
-export function askedMailShown({ item, askedBy, message }: AskedMail): Part {
+export function askedMailShown({ item, askedBy, hadRead, message }: AskedMail): Part {
   const { approval } = item;
   return html`${facts([
     ['State', [stateTag(item.state), decision(approval)]],
@@ -33,6 +33,7 @@ export function askedMailShown({ item, askedBy, message }: AskedMail): Part {
     ['Sent as', address(item.sender)],
     ['Goes to', recipients(item.recipients)],
     ['Why it waits', reasons(approval.reasons)],
+    hadRead.length > 0 && ['It had read', readMail(hadRead)],
     ['Since', moment(item.createdAt)],
     item.state === 'pending' && ['Until', moment(approval.expiresAt)],
     item.dueAt !== null && item.dueAt > item.createdAt && ['Leaves at', moment(item.dueAt)],
@@ -53,6 +54,22 @@ function recipients(all: readonly string[]): Part {
 function reasons(all: AskedMail['item']['approval']['reasons']): Part {
   return html`<ul class="plainlist">
     ${all.map(({ text: why }) => html`<li>${why}</li>`)}
+  </ul>`;
+}
+
+const MOST_READ = 10;
+
+/** By whom, as far as that is known: what it said stands in the mailbox. */
+function readMail(all: AskedMail['hadRead']): Part {
+  return html`<ul class="plainlist">
+    ${all.slice(0, MOST_READ).map(
+      ({ author, authentic, at }) =>
+        html`<li>
+          mail of ${author === '' ? 'somebody unnamed' : address(author)}${!authentic && ', who is not proved'}
+          <span class="soft">${moment(at)}</span>
+        </li>`,
+    )}
+    ${all.length > MOST_READ && html`<li class="soft">and ${all.length - MOST_READ} more</li>`}
   </ul>`;
 }
 

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import type { World } from '../operations/world.ts';
 import { PeopleDesk } from '../people/desk.ts';
 import { accountRoutes } from './account-pages.ts';
+import { approveRoutes } from './approve-pages.ts';
 import { appRoutes } from './app-pages.ts';
 import { assetRoutes } from './assets.ts';
 import { billingRoutes } from './billing-page.ts';
@@ -22,6 +23,7 @@ import { resetRoutes } from './reset-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
 
 const ROUTES = [
+  approveRoutes,
   proofRoutes,
   signInRoutes,
   claimRoutes,

@@ -107,7 +107,7 @@ async function decodedPart(world: World, { blob }: StoredParts, part: Part, { ro
     content: decodeTransfer(octets, part.encoding),
     filename: part.filename,
     contentType: /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type : 'application/octet-stream',
-    ...(part.disposition === 'inline' && /^[\w.@+-]{1,120}$/.test(part.contentId) && { contentId: part.contentId }),
+    ...(part.disposition !== 'attachment' && /^[\w.@+-]{1,120}$/.test(part.contentId) && { contentId: part.contentId }),
   };
 }
 

@@ -1,21 +1,18 @@
-import { aboutMessage, type Told } from '../../mail/delivery/agent/about-message.ts';
 import { countAgentMail } from '../../mail/delivery/agent/count.ts';
-import { destinations, UNREACHABLE } from '../../mail/delivery/destinations.ts';
-import type { Identity } from '../../mail/delivery/identity.ts';
+import { outboxItem } from '../../mail/delivery/outbox-items.ts';
 import { tryHolding, trySubmit } from '../../mail/delivery/submit.ts';
-import { type Address, addressKey, formatAddress, needsUtf8, textKey } from '../../mail/message/address.ts';
-import { accountByKey } from '../../mail/store/account.ts';
 import { budgetLeft } from '../../mail/store/budget.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
+import { approveUrl } from '../approvals/url.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
-import { agentVerdict } from './agent-verdict.ts';
-import { allowanceOf, programBudgets } from './allowance.ts';
+import { programBudgets } from './allowance.ts';
 import { threadOf } from './answered.ts';
 import type { Composed } from './compose-email.ts';
 import { keepOctets } from './keep-octets.ts';
 import type { Sender } from './key-auth.ts';
 import type { Outbound } from './outbound.ts';
+import { type LeftOut, prepare } from './prepare.ts';
 import { answerTo, answerToTry, type SendResult } from './send-answer.ts';
 import { type NotSent, refuseStopped } from './send-refusals.ts';
 import { recipientsOf, sendEmail, type SendOutcome, type SendRequest } from './sent-commands.ts';
@@ -23,9 +20,6 @@ import { findSentByTrace, type SentEmail } from './sent-queries.ts';
 
 /** How a door writes: with or without an audit row. */
 export type Commit = (request: SendRequest) => Promise<SendOutcome>;
-
-/** Somebody asked for, who gets nothing. */
-type LeftOut = SendRequest['leftOut'][number];
 
 /** Sends a message that is ready, or throws a refusal that says what to do. Nothing is half sent. */
 export async function dispatch(
@@ -60,7 +54,19 @@ export async function answered(
   repeated: boolean,
 ): Promise<SendResult> {
   const thread = await threadOf(world, sender, { from, threadId }, sent);
-  return answerTo(sent, thread, { repeated, budget: await leftOf(world, sender) });
+  const url = await approvalOf(world, sender, sent);
+  return answerTo(sent, thread, { repeated, budget: await leftOf(world, sender), approveUrl: url });
+}
+
+/** The page on which a person decides about it, while nobody has. */
+async function approvalOf(
+  world: World,
+  { organization }: Sender,
+  { outbox, heldBecause }: SentEmail,
+): Promise<string | null> {
+  if (outbox === null || heldBecause === null) return null;
+  const item = await world.store.read(outboxItem, { id: outbox, now: world.clock() });
+  return item?.state === 'pending' && item.approval !== null ? approveUrl(world, organization, outbox) : null;
 }
 
 function leftOf({ store, settings, clock }: World, sender: Sender): Promise<SendResult['budget']> {
@@ -102,83 +108,6 @@ function checkSize({ settings }: World, { data }: Composed): void {
   });
 }
 
-export function identityOf({ organization: tenant, account, allowedDomains: domains }: Sender): Identity {
-  return account === null ? { kind: 'tenant', tenant, domains } : { kind: 'account', account };
-}
-
-/** Everything that the gate is told. */
-async function prepare(
-  world: World,
-  sender: Sender,
-  { mail, guard, leftOut }: { mail: Outbound; guard: Guard | null; leftOut: readonly LeftOut[] },
-): Promise<SendRequest> {
-  const { organization, credential, account } = sender;
-  const { from, composed, trace, sendAt, requireTls, tags, metadata, failIfHeld, answers, forwards, draft } = mail;
-  const { index, authors, messageId, sha256, eightBit, utf8Header } = composed;
-  const out = new Set(leftOut.map((one) => textKey(one.address)));
-  const named = mail.recipients.filter(({ address }) => !out.has(addressKey(address)));
-  const recipients = named.map(({ address }) => address);
-  return {
-    trace,
-    account,
-    tenant: organization,
-    sender: formatAddress(from),
-    smtputf8: utf8Header || [from, ...recipients].some(needsUtf8),
-    eightBit,
-    ret: 'HDRS',
-    envid: '',
-    signAs: [from.domain],
-    requireTls,
-    ...(await destinationsOf(world, from, recipients, composed)),
-    hold: world.hold,
-    by: sender.agent ?? null,
-    copyFor: mail.saveToSent ? (account ?? (await mailboxAt(world, organization, from))) : null,
-    data: null,
-    file: null,
-    authors: [...authors.from, ...authors.others],
-    as: identityOf(sender),
-    spares: true,
-    allowance: await allowanceOf(world.store, world.settings, organization),
-    budgets: programBudgets(world.settings, sender),
-    guard,
-    ...(await toldOf(world, sender, mail, recipients)),
-    sendAt,
-    organization,
-    credential,
-    messageId,
-    subject: index.subject,
-    tags,
-    metadata,
-    sha256,
-    leftOut,
-    sources: sourcesOf(mail),
-    failIfHeld,
-    answers,
-    forwards,
-    draft,
-  };
-}
-
-function sourcesOf({ recipients }: Outbound): SendRequest['sources'] {
-  return Object.fromEntries(
-    recipients.flatMap(({ address, source }) => (source === null ? [] : [[formatAddress(address), source]])),
-  );
-}
-
-/** What the policy says of a message, with what only its octets say. */
-async function toldOf(world: World, sender: Sender, mail: Outbound, recipients: readonly Address[]): Promise<Told> {
-  const { organization: tenant, account, credential } = sender;
-  const { index, data } = mail.composed;
-  const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };
-  const verdict = await world.policy({ ...asked, recipients: recipients.map(formatAddress) });
-  return aboutMessage(world.store, agentVerdict(verdict, sender, mail), { account, index, data, file: null });
-}
-
-/** The mailbox that stands at the address of a program. */
-async function mailboxAt({ store }: World, tenant: number, address: Address): Promise<number | null> {
-  return (await store.read(accountByKey, { tenant, key: addressKey(address) }))?.id ?? null;
-}
-
 function factsOf(mail: SendRequest, reasons: string[]): Omit<SentEmail, 'id'> {
   const { trace, messageId, sender, subject, sha256, sendAt, tags, metadata } = mail;
   const heldBecause = reasons[0] ?? null;
@@ -199,21 +128,4 @@ function factsOf(mail: SendRequest, reasons: string[]): Omit<SentEmail, 'id'> {
     tags: { ...tags },
     metadata: { ...metadata },
   };
-}
-
-async function destinationsOf(
-  { store, secrets, clock, settings }: World,
-  sender: Address,
-  recipients: readonly Address[],
-  { fields }: Composed,
-): Promise<Pick<SendRequest, 'here' | 'local' | 'elsewhere' | 'onward'>> {
-  const key = secrets.subkey('forwarding');
-  const { hostname } = settings;
-  const mail = { sender, fields, key, now: clock(), hostname, authors: [sender.domain] };
-  const { unreachable, ...where } = await destinations(store, recipients, mail);
-  const [first] = unreachable;
-  if (first === undefined) return where;
-  return refuse('recipient_blocked', `${first.address} cannot be written to: ${UNREACHABLE[first.why]}.`, {
-    recipients: unreachable.map((one) => one.address),
-  });
 }

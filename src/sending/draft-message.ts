@@ -9,7 +9,7 @@ import { indexMessage } from '../../mail/message/indexer.ts';
 import { rewriteSubmittedHeader } from '../../mail/message/rewrite.ts';
 import { refuse } from '../operations/refusal.ts';
 import { type Composed, composed } from './compose-email.ts';
-import { addressesIn } from './reply-recipients.ts';
+import { addressesIn, hasOdd } from './reply-recipients.ts';
 
 /** What a draft is made of. Nothing of it has to be there yet but its author. */
 export interface DraftContent {
@@ -62,7 +62,9 @@ export function draftAsSent(
     return flawed('A draft has one author, in one From field, and no Sender.');
   }
   const fields = readFields(header.toString('latin1'));
-  const named = ['to', 'cc', 'bcc'].flatMap((name) => addressesIn(fields, name));
+  const to = ['to', 'cc', 'bcc'];
+  if (to.some((name) => hasOdd(fields, name))) flawed('A recipient of the draft is at no address that can be read.');
+  const named = to.flatMap((name) => addressesIn(fields, name));
   const kept = fields.filter(({ name }) => !NOT_SENT.test(name)).map(({ start, end }) => header.subarray(start, end));
   const rest = header.subarray(fields.at(-1)?.end ?? 0);
   const rewritten = rewriteSubmittedHeader(Buffer.concat([...kept, rest]), {

@@ -64,12 +64,16 @@ function inHtml(text: string): string {
 
 /** Inside of the body where there is one: what stands before or behind a document is not shown by all programs. */
 function intoBody(html: string, piece: string, where: 'start' | 'end'): string {
-  if (where === 'start') {
-    const open = /<body\b[^>]{0,4000}>/i.exec(html);
-    const at = open === null ? 0 : open.index + open[0].length;
-    return html.slice(0, at) + piece + html.slice(at);
-  }
-  const end = html.toLowerCase().lastIndexOf('</body');
-  const at = end < 0 ? html.length : end;
+  const at = where === 'start' ? bodyStart(html) : bodyEnd(html);
   return html.slice(0, at) + piece + html.slice(at);
+}
+
+function bodyStart(html: string): number {
+  const open = html.search(/<body\b/i);
+  return open < 0 ? 0 : html.indexOf('>', open) + 1;
+}
+
+function bodyEnd(html: string): number {
+  const [last] = [...html.matchAll(/<\/body/gi)].slice(-1);
+  return last?.index ?? html.length;
 }

@@ -1,7 +1,8 @@
 import { type Address, addressKey, parseAddress } from '../../mail/message/address.ts';
 import type { NamedAddress } from '../../mail/message/compose.ts';
-import { type Field, firstField } from '../../mail/message/header.ts';
-import { headerForm } from '../../mail/message/header-forms.ts';
+import { type Field, unfold } from '../../mail/message/header.ts';
+import { parseAddressList } from '../../mail/message/header-addresses.ts';
+import { namedAddresses } from '../../mail/message/named-address.ts';
 import type { Source } from './outbound.ts';
 
 /** Who gets an answer, and from which field each was taken. */
@@ -70,15 +71,30 @@ async function every(list: readonly NamedAddress[], isOwn: (address: Address) =>
 /** A local part in quotes can be a whole sentence, and what is written to is told to agents as a fact. */
 const PLAIN_LOCAL = /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}$/u;
 
-/** What stands in an address field and is a plain address, as people call it. */
+/** More than anybody may write to at once; who names more is told so. */
+const MOST_NAMED = 200;
+
+/** The plain addresses in all fields of this name, as people call them. */
 export function addressesIn(fields: readonly Field[], name: string): NamedAddress[] {
-  const value = firstField(fields, name);
-  const list = value === undefined ? [] : headerForm('Addresses', value);
-  return (Array.isArray(list) ? list : []).flatMap((one) => {
-    const address = typeof one === 'object' && 'email' in one ? parseAddress(one.email) : undefined;
-    if (address === undefined || !PLAIN_LOCAL.test(address.local) || typeof one !== 'object') return [];
-    const shown = (one.name ?? '').slice(0, LONGEST_NAME).toWellFormed();
+  return listed(fields, name).flatMap(({ address, shown }) => {
+    if (address === undefined) return [];
     // A name that looks like an address is what readers take for one.
     return [shown === '' || /[@<>]/.test(shown) ? { address } : { address, name: shown }];
+  });
+}
+
+/** Whether a field names somebody who is at no plain address: who is written to would be left out without a word. */
+export function hasOdd(fields: readonly Field[], name: string): boolean {
+  return listed(fields, name).some(({ address }) => address === undefined);
+}
+
+function listed(fields: readonly Field[], name: string): { address: Address | undefined; shown: string }[] {
+  const all = fields
+    .filter((field) => field.name === name)
+    .flatMap(({ value }) => namedAddresses(parseAddressList(unfold(value), MOST_NAMED)));
+  return all.slice(0, MOST_NAMED).map(({ email, name: called }) => {
+    const address = parseAddress(email);
+    const plain = address !== undefined && PLAIN_LOCAL.test(address.local);
+    return { address: plain ? address : undefined, shown: (called ?? '').slice(0, LONGEST_NAME).toWellFormed() };
   });
 }

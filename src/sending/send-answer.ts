@@ -39,24 +39,24 @@ type Facts = Omit<SentEmail, 'id'>;
 export function answerTo(
   sent: SentEmail,
   threadId: string | null,
-  { repeated, budget }: { repeated: boolean; budget: SendResult['budget'] },
+  { repeated, budget, approveUrl }: { repeated: boolean } & Pick<SendResult, 'budget' | 'approveUrl'>,
 ): SendResult {
   const id = publicId('sent', sent.id);
   const waiting = sent.heldBecause === null ? 'scheduled' : 'pending_approval';
   const status = sent.scheduledAt === null && sent.heldBecause === null ? 'queued' : waiting;
-  return { ...facts(sent, id, threadId), status, duplicateOf: repeated ? id : null, budget };
+  return { ...facts(sent, id, threadId), status, approveUrl, duplicateOf: repeated ? id : null, budget };
 }
 
 /** The answer to a dry run. */
 export function answerToTry(sent: Facts, threadId: string | null, budget: SendResult['budget']): SendResult {
-  return { ...facts(sent, null, threadId), status: 'dry_run', duplicateOf: null, budget };
+  return { ...facts(sent, null, threadId), status: 'dry_run', approveUrl: null, duplicateOf: null, budget };
 }
 
 function facts(
   sent: Facts,
   id: string | null,
   threadId: string | null,
-): Omit<SendResult, 'status' | 'duplicateOf' | 'budget'> {
+): Omit<SendResult, 'status' | 'approveUrl' | 'duplicateOf' | 'budget'> {
   const { messageId, sender, recipients, sha256, scheduledAt, reasons, outbox } = sent;
   return {
     id,
@@ -71,7 +71,6 @@ function facts(
     sha256,
     scheduledAt: isoOrNull(scheduledAt),
     outboxId: outbox === null ? null : publicId('outbox', outbox),
-    approveUrl: null,
     reasons: [...reasons, ...recipients.flatMap(oddSource)],
   };
 }

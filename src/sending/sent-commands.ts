@@ -1,14 +1,13 @@
-import type { Reason } from '../../mail/delivery/agent/types.ts';
 import { namedRecipients } from '../../mail/delivery/outgoing.ts';
 import { reschedule, unschedule } from '../../mail/delivery/schedule.ts';
-import { type Stopped, type Submission, submit, type Submitted } from '../../mail/delivery/submit.ts';
+import type { Stopped, Submission } from '../../mail/delivery/submit.ts';
 import { watchBack, watchedOf } from '../../mail/delivery/watch.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { note } from '../../mail/store/journal.ts';
-import { sentBefore } from '../../mail/store/sent-before.ts';
 import type { Source } from './outbound.ts';
 import { type FirstState, sentByTrace, type SentEmail } from './sent-queries.ts';
-import { followUp, isDraftThere } from './origin-commands.ts';
+import { followUp } from './origin-commands.ts';
+import { reasonsOf, submitOnce, type Waiting } from './submit-once-commands.ts';
 
 /** A message with what is written down of it. */
 export interface SendRequest extends Submission {
@@ -58,44 +57,6 @@ export const sendEmail = command('send-email', async (tx, request: SendRequest, 
   if (sent === undefined) throw new Error(`the message ${done.trace} was sent before and has no record`);
   return { kind: 'repeated', sent };
 });
-
-type Once = Submitted | Extract<SendOutcome, { kind: 'draft-changed' | 'needs-approval' }>;
-
-/** What was sent before is told first: its draft is gone. */
-async function submitOnce(tx: Write, request: SendRequest, stamp: Stamp): Promise<Once> {
-  const before = await sentBefore(tx, request.guard, stamp.now);
-  if (before !== undefined) return before;
-  if (!(await isDraftThere(tx, request))) return { kind: 'draft-changed' };
-  if (!request.failIfHeld) return submit.run(tx, request, stamp);
-  // What was counted on the way to the hold has to go with it.
-  const tried = await tx.attempt(async () => {
-    const done = await submit.run(tx, request, stamp);
-    if (done.kind === 'waits' && done.heldBecause !== null) throw new Held(reasonsOf(done));
-    return done;
-  });
-  if (tried.ok) return tried.value;
-  if (tried.error instanceof Held) return { kind: 'needs-approval', reasons: tried.error.reasons };
-  throw tried.error;
-}
-
-/** Takes a submission back that a person would have to let go. */
-class Held extends Error {
-  readonly reasons: string[];
-  constructor(reasons: string[]) {
-    super('held');
-    this.reasons = reasons;
-  }
-}
-
-interface Waiting {
-  heldBecause: string | null;
-  reasons: readonly Reason[];
-}
-
-/** All of them as sentences, each once. */
-function reasonsOf({ heldBecause, reasons }: Waiting): string[] {
-  return heldBecause === null ? [] : [...new Set([heldBecause, ...reasons.map(({ text }) => text)])];
-}
 
 /** A list that names many who want no more mail is an old or a bought one. */
 async function countSuppressed(tx: Write, request: SendRequest, stamp: Stamp): Promise<void> {

@@ -111,7 +111,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     lookNow,
     parents,
     lastUsed,
-    agents: new Agents({ store, clock, meter: metrics }),
+    agents: new Agents({ store, clock, meter: metrics, log }),
     exempt,
     hold,
     local,

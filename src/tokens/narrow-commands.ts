@@ -1,5 +1,7 @@
 import type { NarrowLimits } from '../../mail/delivery/agent/types.ts';
+import { attachPolicy } from '../../mail/store/agent-policy.ts';
 import { command } from '../../mail/store/engine/types.ts';
+import { publicId } from '../ids.ts';
 import { insertToken, type NewToken } from './commands.ts';
 
 /** That hold, narrowed from one token in one step or several. */
@@ -12,7 +14,7 @@ export function lifeOf(parent: number, nonce: string): string {
 /** They are listed for so long after their end. */
 const KEEP_MS = 30 * 24 * 3600_000;
 /** Rows of one slice. */
-const SLICE = 200;
+const SLICE = 100;
 
 /** Makes a token that is narrowed from another one, which must hold in the same commit. */
 export const addNarrowToken = command(
@@ -47,14 +49,15 @@ export const addNarrowToken = command(
 export const forgetNarrowTokens = command(
   'forget-narrow-tokens',
   async (tx, _: undefined, { now }): Promise<boolean> => {
-    const gone = await tx.all<{ parent: number; narrow: string }>(
+    const gone = await tx.all<{ id: number; parent: number; narrow: string }>(
       `DELETE FROM token WHERE id IN (SELECT id FROM token WHERE parent_id IS NOT NULL
          AND min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) < ? LIMIT ?)
-       RETURNING parent_id AS parent, narrow`,
+       RETURNING id, parent_id AS parent, narrow`,
       now - KEEP_MS,
       SLICE,
     );
-    for (const { parent, narrow } of gone) {
+    for (const { id, parent, narrow } of gone) {
+      await attachPolicy(tx, { credential: publicId('token', id) }, null);
       const { sends } = JSON.parse(narrow) as NarrowLimits;
       // The others are of tokens that it is from, which may still hold.
       const own = sends.find(({ of }) => of.startsWith(lifeOf(parent, '')));

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { refuse } from '../operations/refusal.ts';
 
-/** Messages behind the first that was passed over which a cursor remembers one by one. */
-const WINDOW = 200;
+/** Of so many of the last messages a cursor remembers one by one which were told. */
+export const WINDOW = 200;
 /** Stretches of told messages that a cursor names: with a limit it stays short enough for a model to pass on. */
 const MOST_RUNS = 24;
 const MAC_CHARS = 8;
@@ -41,7 +41,7 @@ export function placeAfter(place: Place, numbers: readonly number[], seen: numbe
 }
 
 /** A cursor as it looks; whether it holds is asked apart. */
-export const CURSOR_FORM = /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}_[\w-]{8}$/;
+const CURSOR_FORM = /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}_[\w-]{8}$/;
 
 /** Writes and reads cursors: a place under a MAC, so that one which a model has changed is seen to be no cursor. */
 export class Cursors {

@@ -60,10 +60,10 @@ export async function signUpIn(
   };
 }
 
-/** Undefined: nobody vouches for it. What was written in another mailbox here was not judged, and proves nothing either. */
+/** Undefined: nobody vouches for it. What was not judged, because a mailbox here sent it, proves nothing either. */
 function vouchedBy(trust: Trust | undefined, local: boolean): Vouched | undefined {
   if (trust?.alignedFrom === true) return 'dmarc';
-  return local && trust !== undefined ? 'local' : undefined;
+  return local ? 'local' : undefined;
 }
 
 /** It speaks of the domain by its name. */

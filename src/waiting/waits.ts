@@ -13,7 +13,7 @@ const MOST = { ofOne: 100, all: 2_000 };
 /** How often the tokens of those who wait are looked at again. */
 const LOOK_MS = 5_000;
 const PROGRESS_MS = 10_000;
-/** Messages that come, and messages that change their place. */
+/** Of messages that come, and of messages that change their place. */
 const TYPES: ReadonlySet<StateType> = new Set(['EmailDelivery', 'Mailbox']);
 
 /** Why a wait goes on: something changed, the time is over, nobody waits any more, the token ended, the server stops. */
@@ -28,7 +28,10 @@ interface Needs {
 }
 
 interface Asked {
-  account: number;
+  /** Whose changes wake it; undefined: nobody's. */
+  account: number | undefined;
+  /** Which changes do; messages that come and go by default. */
+  types?: ReadonlySet<StateType>;
   caller: Caller;
   seconds: number;
   audience: Audience | undefined;
@@ -36,9 +39,8 @@ interface Asked {
 
 /** Everybody who waits for mail. One read of an account's states after a commit serves all who wait for it. */
 export class Waits implements Disposable {
-  /** For who else is told of changes. */
-  readonly watch: StateWatch;
   readonly cursors: Cursors;
+  readonly #watch: StateWatch;
   readonly #needs: Needs;
   readonly #open = new Map<string, Set<Wait>>();
   #count = 0;
@@ -47,7 +49,7 @@ export class Waits implements Disposable {
 
   constructor(needs: Needs) {
     this.#needs = needs;
-    this.watch = new StateWatch(needs.store, needs.log);
+    this.#watch = new StateWatch(needs.store, needs.log);
     this.cursors = new Cursors(needs.secrets.subkey('wait cursor'));
   }
 
@@ -66,8 +68,9 @@ export class Waits implements Disposable {
     this.#looking ??= setInterval(() => void this.#look(), LOOK_MS).unref();
     if (this.#stopping) wait.wake('stopping');
     try {
-      const accounts = new Map([['', asked.account]]);
-      wait.ended(await this.watch.add({ accounts, types: TYPES, tell: () => wait.wake('changed') }));
+      const { account, types = TYPES } = asked;
+      const accounts = new Map(account === undefined ? [] : [['', account]]);
+      wait.ended(await this.#watch.add({ accounts, types, tell: () => wait.wake('changed') }));
       return wait;
     } catch (error) {
       wait[Symbol.dispose]();
@@ -89,7 +92,7 @@ export class Waits implements Disposable {
   [Symbol.dispose](): void {
     this.stop();
     clearInterval(this.#looking);
-    this.watch[Symbol.dispose]();
+    this.#watch[Symbol.dispose]();
   }
 
   #end(who: string, wait: Wait): void {

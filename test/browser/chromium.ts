@@ -4,9 +4,9 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 const PROGRAM = '/usr/bin/chromium';
 
 /** Debian's Chromium without windows. */
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: apt-get install chromium`);
-  return chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
 }
 
 /** A page that remembers everything that should not happen on it. */

@@ -42,3 +42,23 @@ test('tools/call of whoami answers the organization', async () => {
   expect(status, err).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ structuredContent: { organization: { name: 'Inspected' } } });
 });
+
+test('resources and prompts are listed, read and filled in', async () => {
+  const listed = await inspect('--method', 'resources/list');
+  expect(listed.status, listed.err).toBe(0);
+  expect(listed.out).toContain('mail://mailboxes');
+  const read = await inspect('--method', 'resources/read', '--uri', 'docs://safety');
+  expect(read.status, read.err).toBe(0);
+  expect(read.out).toContain('text/markdown');
+  const prompt = [
+    '--method',
+    'prompts/get',
+    '--prompt-name',
+    'set_up_domain',
+    '--prompt-args',
+    'domain=inspected.test',
+  ];
+  const filled = await inspect(...prompt);
+  expect(filled.status, filled.err).toBe(0);
+  expect(filled.out).toContain('inspected.test');
+});

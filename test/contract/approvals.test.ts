@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { DEFAULT_POLICY } from '../../mail/delivery/agent/types.ts';
 import { type OutboxItem, listOutbox } from '../../mail/delivery/outbox-items.ts';
 import { sendScheduled, unschedule } from '../../mail/delivery/schedule.ts';
-import { submit, type Submission } from '../../mail/delivery/submit.ts';
+import type { Submission } from '../../mail/delivery/submit.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Scheduler } from '../../mail/jobs/scheduler.ts';
 import { quiet } from '../../mail/log.ts';
@@ -17,13 +16,13 @@ import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
 import { listMailboxes } from '../../mail/store/mailbox.ts';
 import { changeMailbox, destroyMailbox } from '../../mail/store/mailbox-tree.ts';
 import { queueOfTrace } from '../../mail/store/queue-rows.ts';
+import { holdMail, REASONS } from '../support/held-mail.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
-import { freely, outgoing } from '../support/submission.ts';
 
-const REASONS = [{ code: 'first_seen_recipient', text: 'x@elsewhere.test was never written to' }];
-vi.mock('../../mail/delivery/agent/gate.ts', () => ({
-  judgeAgent: () => Promise.resolve({ kind: 'hold', reasons: REASONS }),
-}));
+vi.mock('../../mail/delivery/agent/gate.ts', async () => {
+  const { REASONS: reasons } = await import('../support/held-mail.ts');
+  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+});
 
 const HOUR = 3_600_000;
 const DELETED = { bits: 16, keywords: [] };
@@ -68,20 +67,8 @@ afterEach(async () => {
   await box[Symbol.asyncDispose]();
 });
 
-let last = 0;
-
 /** What an agent asks to send and a person has to let go. */
-async function ask(over: Partial<Submission> = {}, size = 10): Promise<{ id: number; trace: string }> {
-  const trace = `held-${++last}`;
-  const text = `From: me@box.test\r\nTo: x@elsewhere.test\r\nSubject: Offer\r\n\r\n${'x'.repeat(size)}\r\n`;
-  const agent = { credential: 'tok_7', mode: 'normal', policy: DEFAULT_POLICY, governed: false } as const;
-  const more = { answers: null, forwards: false, secrets: [], attended: true, limits: null };
-  const mail = outgoing(text, ['x@elsewhere.test'], { trace, account, signAs: ['box.test'] });
-  const verdict = { kind: 'agent', agent: { ...agent, ...more } } as const;
-  const done = await box.store.write(submit, { ...freely(mail), verdict, ...over });
-  if (done.kind !== 'waits') throw new Error(`it was ${done.kind}`);
-  return { id: done.submission, trace };
-}
+const ask = (over: Partial<Submission> = {}) => holdMail(box.store, { account, signAs: ['box.test'], ...over });
 
 const items = (): Promise<OutboxItem[]> =>
   box.store.read(listOutbox, { tenant: 1, accounts: null, state: null, before: null, limit: 50, now: box.clock.now });
@@ -232,6 +219,19 @@ test('a session without a person’s password decides nothing, whichever way it 
   expect(await moved(foreign, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'forbidden' });
 });
 
+test('where the mailbox is under a policy for agents, only a password that was made for a person decides', async () => {
+  const { id, trace } = await ask();
+  await box.store.write(tamper, {
+    sql: `INSERT INTO agent_policy_account (account_id, policy_id) VALUES (${account}, 1)`,
+  });
+  expect(await moved(person, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'forbidden' });
+  expect(await moved(person, [1], 'Awaiting approval', 'Trash')).toMatchObject({ kind: 'forbidden' });
+  expect(await item(id)).toMatchObject({ state: 'pending' });
+  await box.store.write(tamper, { sql: `UPDATE credential SET kind = 'app', scopes = 'imap jmap person'` });
+  expect(await moved(person, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'done' });
+  expect(await leaves(trace)).toEqual(['x@elsewhere.test']);
+});
+
 test('a person decides over JMAP as well', async () => {
   const { id, trace } = await ask();
   const [waiting, approved] = [await mailbox('Awaiting approval'), await mailbox('Approved')];
@@ -278,7 +278,7 @@ test('nothing else can be put into Approved, nor into Awaiting approval, by anyb
 });
 
 test('the two mailboxes keep their names, and stay as long as something lies in them', async () => {
-  const { id } = await ask();
+  const { id, trace } = await ask();
   const [waiting, approved] = [await mailbox('Awaiting approval'), await mailbox('Approved')];
   expect(await person.rename('Approved', 'Refused')).toBe('is-for-approval');
   expect(await person.remove('Awaiting approval')).toBe('is-for-approval');
@@ -288,7 +288,7 @@ test('the two mailboxes keep their names, and stay as long as something lies in 
   });
   const gone = { account, id: waiting, removeEmails: true, ifState: null };
   expect(await box.store.write(destroyMailbox, gone)).toMatchObject({ outcome: 'is-for-approval' });
-  await box.store.write(takeBack, { trace: `held-${last}`, by: 'me' });
+  await box.store.write(takeBack, { trace, by: 'me' });
   expect(await item(id)).toMatchObject({ state: 'withdrawn', approval: { decidedBy: 'me' } });
   expect(await person.remove('Awaiting approval')).toBe('removed');
   await ask();
@@ -314,7 +314,7 @@ test('whatever changes afterwards makes it void', async () => {
 });
 
 test('what changes between the approval and the sending is not sent, also of a large message', async () => {
-  const { id, trace } = await ask({}, 10);
+  const { id, trace } = await ask();
   await moved(person, [1], 'Awaiting approval', 'Approved');
   await box.store.write(tamper, { sql: `UPDATE scheduled SET recipients = '["thief@evil.test"]'` });
   expect(await leaves(trace)).toEqual([]);

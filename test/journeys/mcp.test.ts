@@ -243,7 +243,7 @@ describe('results', () => {
     expect(errorOf(said).code).toBe(code);
   });
 
-  test.each(['resources/list', 'prompts/get', 'logging/setLevel', 'server/discover', 'tasks/get', '__proto__'])(
+  test.each(['resources/subscribe', 'roots/list', 'logging/setLevel', 'server/discover', 'tasks/get', '__proto__'])(
     'what is not offered says so in both eras: %s',
     async (method) => {
       expect(errorOf(await rpc(base, method, {}, bearer())).code).toBe(-32601);

@@ -2,14 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { z } from 'zod';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
-import { releaseMessage } from '../../src/operations/quarantine/release.ts';
-import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
-import { spki, type Things } from './tenants.ts';
+import { spki, type Things, UNLISTED } from './tenants.ts';
 
 type Args = Record<string, unknown>;
 
-/** Everything that a token could try: the catalogue, the one operation that has a route only, and the one that has a page. */
-export const EVERYTHING: readonly Operation[] = [...CATALOGUE, getServiceEnvironment, releaseMessage];
+/** Everything that a token could try: the catalogue, and what has a route or an address only. */
+export const EVERYTHING: readonly Operation[] = [...CATALOGUE, ...UNLISTED];
 
 let last = 0;
 const fresh = (): string => `n${++last}`;
@@ -77,6 +75,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_message: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   get_thread: (of) => ({ ...inMailbox(of), threadId: 't1' }),
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
+  get_message_source: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
+  watch_resources: ({ mailboxId }) => ({ uris: [`mail://mailbox/${mailboxId}`, 'mail://outbox'] }),
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
   update_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)], addLabels: [fresh()] }),
   trash_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
@@ -305,7 +305,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
       return { sourceAddress, destinationAddress, [field]: value };
     }
     // It takes one name of a message, whichever.
-    if (operation.name === 'explain_decision') return { [field]: value };
+    if (operation.name === 'explain_decision' && field !== 'organizationId') return { [field]: value };
     if (operation.name === 'trace_message' && ['messageId', 'address', 'rfc822MessageId'].includes(field))
       return { [field]: value };
     return { ...args, [field]: value };
@@ -325,7 +325,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     labels before format maxChars offset includeQuoted order sinceMessageId handle attachmentId mode addLabels
     removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets
     subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments
-    filename contentType sizeBytes sha256 draftId person release participantsOnly
+    filename contentType sizeBytes sha256 draftId person release participantsOnly uris
   `
     .trim()
     .split(/\s+/),

@@ -8,7 +8,10 @@ import { anonymousCaller, type Caller, operatorCaller } from '../../src/operatio
 import { findOperation } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { perform, type Performed } from '../../src/operations/perform.ts';
+import { releaseMessage } from '../../src/operations/quarantine/release.ts';
+import { getMessageSource } from '../../src/operations/reading/source.ts';
 import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
+import { watchResources } from '../../src/operations/waiting/watched.ts';
 import type { World } from '../../src/operations/world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { authenticate } from '../../src/tokens/authenticate.ts';
@@ -120,8 +123,11 @@ export async function twoTenants(
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
 }
 
+/** Operations that are no tools. */
+export const UNLISTED: readonly Operation[] = [getServiceEnvironment, getMessageSource, watchResources, releaseMessage];
+
 export function operationOf(name: string): Operation {
-  const found = name === getServiceEnvironment.name ? getServiceEnvironment : findOperation(name);
+  const found = UNLISTED.find((one) => one.name === name) ?? findOperation(name);
   if (found === undefined) throw new Error(`no operation is called ${name}`);
   return found;
 }

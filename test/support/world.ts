@@ -50,7 +50,7 @@ export async function testWorld(
   const baseUrl = (): string => 'http://127.0.0.1:8080';
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
-  const agents = new Agents({ store: store.store, clock, meter: quiet });
+  const agents = new Agents({ store: store.store, clock, meter: quiet, log: quiet });
   const { cert } = await testCertificate('mail.test');
   const metrics = openMetrics();
   const waits = new Waits({ store: store.store, secrets, log: quiet, metrics, clock });

@@ -1,5 +1,6 @@
 import { query } from '../../mail/store/engine/types.ts';
 import { rowId } from '../../src/ids.ts';
+import type { World } from '../../src/operations/world.ts';
 import { judgeMail, putMail } from './put-mail.ts';
 import { type Tenants, twoTenants } from './tenants.ts';
 
@@ -29,8 +30,8 @@ export class WritingWorld implements AsyncDisposable {
     this.#at = tenants.clock.now;
   }
 
-  static async open(): Promise<WritingWorld> {
-    return new WritingWorld(await twoTenants({}, [judgeMail]));
+  static async open(over: Partial<World> = {}): Promise<WritingWorld> {
+    return new WritingWorld(await twoTenants(over, [judgeMail]));
   }
 
   /** A message that came; its JMAP id. */

@@ -1,4 +1,4 @@
-import { query, type Read } from '../../store/engine/types.ts';
+import type { Read } from '../../store/engine/types.ts';
 import type { Submission } from '../submit.ts';
 import { overAgentBudget } from './budgets.ts';
 import { circleOf } from './circle.ts';
@@ -19,13 +19,6 @@ export async function judgeAgent(rx: Read, mail: Submission, agent: AgentSending
   const reasons = await egress(rx, asking, now);
   return reasons.length === 0 ? { kind: 'go' } : { kind: 'hold', reasons };
 }
-
-/** What the gate would say now; undefined for mail that is no agent's. Changes nothing. */
-export const tryAgent = query(
-  'try-agent',
-  async (rx, { mail, now }: { mail: Submission; now: number }): Promise<AgentVerdict | undefined> =>
-    mail.verdict.kind === 'agent' ? judgeAgent(rx, mail, mail.verdict.agent, now) : undefined,
-);
 
 function secretStop(kinds: readonly string[]): AgentStop {
   const text = `It holds what never leaves (${kinds.join(', ')}): take it out and send it again`;

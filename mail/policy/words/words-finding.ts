@@ -12,7 +12,7 @@ const SCORES: readonly [likely: number, score: number][] = [
   [0.1, -1.5],
   [0.4, 0],
   [0.5, 0],
-  [0.73, JUNK_FROM],
+  [0.58, JUNK_FROM],
   [0.9, 6],
   [0.99, 7],
   [1, 8],

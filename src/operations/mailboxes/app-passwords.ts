@@ -7,7 +7,7 @@ import {
   listAppPasswords,
   removeAppPassword,
 } from '../../../mail/store/credential.ts';
-import { PERSON } from '../../../mail/store/hand.ts';
+import { PERSON, SEEN_BY_AGENT } from '../../../mail/store/hand.ts';
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { expiryOf } from '../expiry.ts';
@@ -59,7 +59,11 @@ export const createAppPassword = operation({
       });
     }
     const password = generatePassword();
-    const marks = [...(readOnly ? [READ_ONLY] : []), ...(person ? [PERSON] : [])];
+    const marks = [
+      ...(readOnly ? [READ_ONLY] : []),
+      ...(person ? [PERSON] : []),
+      ...(call.caller.kind === 'token' ? [SEEN_BY_AGENT] : []),
+    ];
     const row = { name, scopes: [...scopes, ...marks], expiresAt: expiryOf(call, expiresAt) };
     const id = await add(call, account, password, row);
     const made = { ...row, id, createdAt: call.clock(), lastUsedAt: null };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { generatePassword } from '../../../mail/login/password.ts';
+import { markSeenByAgent, SEEN_BY_AGENT } from '../../../mail/store/hand.ts';
 import { accountSalt, setPassword } from '../../../mail/store/credential.ts';
 import { ownCredential } from '../../accounts/credential.ts';
 import { connectionProfile } from '../../accounts/profile.ts';
@@ -46,6 +47,7 @@ export const revealEmailCredentials = operation({
     const mailboxId = publicId('mailbox', mailbox.id);
     const profile = await connectionProfile(call, mailbox);
     if (profile === undefined) return notFound('mailbox');
+    if (call.caller.kind === 'token') await call.store.write(markSeenByAgent, { account: mailbox.id });
     // The row is on disk before the secret leaves: a crash in between shows too much in the log, never too little.
     const audit = await call.note(mailboxId, { address: mailbox.address, ...(reason !== undefined && { reason }) });
     return { mailboxId, ...profile, auditId: publicId('audit', audit) };
@@ -98,12 +100,14 @@ async function replace(
 ): Promise<void> {
   const known = await call.store.read(accountSalt, { account });
   if (known === undefined) return notFound('mailbox');
-  const credential = await ownCredential(call.secrets, { password, ...known });
-  if (credential === undefined) {
+  const made = await ownCredential(call.secrets, { password, ...known });
+  if (made === undefined) {
     refuse('invalid_arguments', 'password: it cannot hold control characters.', {
       issues: [{ path: 'password', message: 'has characters that no password may have' }],
     });
   }
+  const marks = call.caller.kind === 'token' ? [SEEN_BY_AGENT] : [];
+  const credential = { ...made, scopes: [...made.scopes, ...marks] };
   const detail = { revealed };
   const done = await call.change(setPassword, { account, credential }, publicId('mailbox', account), detail);
   if (done.kind === 'missing') return notFound('mailbox');

@@ -1,5 +1,9 @@
 import { readPolicy } from '../../../mail/delivery/agent/policy.ts';
+import { accountsOf } from '../../../mail/store/account.ts';
+import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
 import { changesInWords } from '../../agents/policy-words.ts';
+import { publicId } from '../../ids.ts';
+import { listTokens } from '../../tokens/commands.ts';
 import type { Call } from '../operation.ts';
 import { Refused } from '../refusal.ts';
 import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
@@ -10,12 +14,32 @@ import { policyIn, policyOver, targetOf } from './target.ts';
 const HIDDEN = new Set(['password']);
 const LONGEST = 500;
 
-/** The arguments of a proposal, each as text of at most some hundred characters. */
-export function shownArguments(given: unknown): Record<string, string> {
+/** The arguments of a proposal, each as text of at most some hundred characters; what is named by its id, by name too. */
+export function shownArguments(given: unknown, names: ReadonlyMap<string, string>): Record<string, string> {
   if (typeof given !== 'object' || given === null) return {};
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, HIDDEN.has(name) ? '(hidden)' : text(value)]),
+    Object.entries(given).map(([name, value]) => [name, HIDDEN.has(name) ? '(hidden)' : text(named(value, names))]),
   );
+}
+
+/** What the ids in proposals stand for. */
+export async function namesIn({ store, tenant }: Call): Promise<ReadonlyMap<string, string>> {
+  const [accounts, tokens, policies] = await Promise.all([
+    store.read(accountsOf, { tenant }),
+    store.read(listTokens, { organization: tenant }),
+    store.read(agentPoliciesOf, { tenant }),
+  ]);
+  return new Map([
+    ...accounts.map(({ id, address }) => [publicId('mailbox', id), address] as const),
+    ...tokens.map(({ id, name }) => [publicId('token', id), name] as const),
+    ...policies.map(({ id, name }) => [publicId('policy', id), name] as const),
+  ]);
+}
+
+function named(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((one) => named(one, names));
+  const name = typeof value === 'string' ? names.get(value) : undefined;
+  return name === undefined ? value : `${name} (${String(value)})`;
 }
 
 function text(value: unknown): string {

@@ -9,7 +9,7 @@ import { type Call, operation } from '../operation.ts';
 import { perform } from '../perform.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, nextCursor, Page, pageStart } from '../schemas.ts';
-import { changesOf, shownArguments } from './proposal-words.ts';
+import { changesOf, namesIn, shownArguments } from './proposal-words.ts';
 import { decidable } from './decidable.ts';
 
 const Item = z.object({
@@ -48,15 +48,16 @@ export const listProposals = operation({
     const asked = { organization: tenant, token, before, limit: page.limit + 1, now: clock() };
     const rows = await store.read(proposalsOf, asked);
     const items = rows.slice(0, page.limit);
+    const names = caller.kind === 'token' ? new Map<string, string>() : await namesIn(call);
     const last = rows.length > page.limit ? items.at(-1) : undefined;
     return {
-      proposals: await Promise.all(items.map((row) => shown(call, row))),
+      proposals: await Promise.all(items.map((row) => shown(call, row, names))),
       nextCursor: last === undefined ? null : String(last.id),
     };
   },
 });
 
-async function shown(call: Call, row: Proposal): Promise<z.output<typeof Item>> {
+async function shown(call: Call, row: Proposal, names: ReadonlyMap<string, string>): Promise<z.output<typeof Item>> {
   const found = await decidable(call, row.operation);
   // Who decides sees what was asked for; who asked knows it.
   const given = row.state === 'pending' && call.caller.kind !== 'token' ? proposedInput(call, row) : undefined;
@@ -67,7 +68,7 @@ async function shown(call: Call, row: Proposal): Promise<z.output<typeof Item>> 
     state: row.state,
     tokenId: publicId('token', row.token),
     tokenName: row.tokenName,
-    arguments: shownArguments(given),
+    arguments: shownArguments(given, names),
     changes: given === undefined ? [] : await changesOf(call, row.operation, given),
     createdAt: isoOf(row.createdAt),
     expiresAt: isoOf(row.expiresAt),

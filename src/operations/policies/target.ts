@@ -35,10 +35,10 @@ export async function targetOf(
   return { id: tokenId, target: { credential: tokenId } };
 }
 
-/** A token of the organization; to a limited caller only its own. */
+/** A token of the organization that holds; to a limited caller only its own. */
 export async function tokenIn(call: Call, tokenId: string): Promise<{ mailboxes: number[] | null }> {
   const all = await call.store.read(listTokens, { organization: call.tenant });
-  const found = all.find((one) => publicId('token', one.id) === tokenId);
+  const found = all.find((one) => publicId('token', one.id) === tokenId && one.revokedAt === null);
   if (found === undefined) return notFound('token');
   if (isLimited(call) && call.caller.actor !== tokenId) outOfScope(call.caller);
   return found;

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { suspectsOf, type Withheld, withheldOf } from '../../../mail/store/withheld.ts';
+import { noteExposure } from '../../reading/exposure.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { type Known, knownMessages, summaryOf } from '../../reading/summary.ts';
@@ -44,6 +45,7 @@ export const listQuarantine = operation({
       knownMessages(call.store, box, emails, true),
       call.store.read(withheldOf, { emails }),
     ]);
+    await noteExposure(call, known);
     const items = [];
     for (const one of known) {
       if (await isHeldOrWas(call, one)) items.push(itemOf(box, one, asked.get(one.row.id)));

@@ -56,6 +56,7 @@ export const steerQueued = operation({
       what: action,
       tenant: call.tenant,
       accounts: await allowedAccounts(call),
+      byToken: call.caller.kind === 'token',
       ...(domain !== undefined && { domain: parseDomain(domain) ?? domain }),
       ...(messageId !== undefined && { trace: messageId }),
       ...(way !== undefined && { route: routeOf(way, call) }),

@@ -28,7 +28,9 @@ function steering(
     async run(call, { queueId }) {
       const id = rowId('queue', queueId) ?? notFound('queue item');
       const accounts = await allowedAccounts(call);
-      const { kind } = await call.change(steerUnfrozen, { ids: [id], what, tenant: call.tenant, accounts }, queueId);
+      const byToken = call.caller.kind === 'token';
+      const steer = { ids: [id], what, tenant: call.tenant, accounts, byToken };
+      const { kind } = await call.change(steerUnfrozen, steer, queueId);
       if (kind === 'none') refuse('not_found', wrongState, { resource: 'queue item' });
       if (what === 'retry' || what === 'release') call.queueChanged();
       return { queueId, changed: true as const };

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { markSeenByAgent } from '../../../mail/store/hand.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
+import { attachmentsOf } from '../../services/attachment-commands.ts';
 import { environmentOf } from '../../services/environment.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
@@ -35,6 +37,9 @@ export const getServiceEnvironment = operation({
         requiredAction: 'manage',
         grantedActions: [...call.caller.actions],
       });
+    }
+    for (const { account } of await call.store.read(attachmentsOf, { service: service.id })) {
+      if (call.caller.kind === 'token') await call.store.write(markSeenByAgent, { account });
     }
     const env = await environmentOf(call, service);
     await call.note(serviceId, { revision: service.revision });

@@ -28,7 +28,7 @@ export const claimMessage = operation({
   reach: 'thread',
   action: 'send',
   description:
-    'Claims a conversation before you answer it, so that no other agent does; refused where one has it or a person answers. ack: done; release: free again. People see it as a keyword. It ends by itself after its minutes.',
+    'Claims a conversation before you answer it: refused where another agent has it or a person answers. ack: done; release: free. It ends after its minutes; people see it as a keyword.',
   hints: { idempotent: true },
   input: z.strictObject({
     ...InMailbox,

@@ -30,13 +30,13 @@ export const createNarrowToken = operation({
   action: 'mail_read',
   secret: true,
   description:
-    'Makes a weaker token of this one, for a helper: one mailbox, or one conversation and who takes part in it, a number of sends, a day by default. Shown once; it ends with this token.',
+    'Makes a weaker token of this one for a helper: one mailbox, or one conversation and (participantsOnly, as by default) who takes part in it; so many sends; a day by default. Shown once; it ends with this one.',
   hints: {},
   input: z.strictObject({
     ...InMailbox,
     name: Line(1, 80),
     threadId: ThreadId.optional(),
-    participantsOnly: z.boolean().optional().describe('true by default with threadId'),
+    participantsOnly: z.boolean().optional(),
     actions: z.array(z.enum(NARROW_ACTIONS)).min(1).max(NARROW_ACTIONS.length).optional(),
     sends: z.number().int().min(0).max(1000).optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),

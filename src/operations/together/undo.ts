@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
 import { undoSenderRules } from '../../../mail/store/sender-rule.ts';
 import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-commands.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
@@ -23,7 +24,7 @@ export const undoChanges = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, sender rules, forwards. What others changed since stays, and kept says why.',
+    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards. What others changed since stays; kept says why.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     tokenId: Id('token').optional(),
@@ -34,7 +35,7 @@ export const undoChanges = operation({
       .optional(),
   }),
   output: z.object({
-    undone: z.number().describe('messages'),
+    undone: z.number(),
     rulesUndone: z.number(),
     rulesKept: z.number(),
     kept: z.array(Kept),
@@ -45,7 +46,7 @@ export const undoChanges = operation({
     const token = await tokenOf(call, tokenId);
     const about = { who: publicId('token', token.id), since: Date.parse(since) };
     const mail = await undoMail(call, about, placeOf(cursor));
-    const rules = cursor === undefined && isUnlimited(call.caller) ? await undoRules(call, about) : NO_RULES;
+    const rules = cursor === undefined && (await mayChangeRules(call)) ? await undoRules(call, about) : NO_RULES;
     return { ...mail, ...rules };
   },
 });
@@ -72,9 +73,11 @@ function isOwner({ kind, user, token }: Caller): boolean {
   return kind === 'operator' || token?.owner === true;
 }
 
-/** Rules are about more than the mailboxes of a limited token. */
-function isUnlimited({ project, service, mailboxes }: Caller): boolean {
-  return project === null && service === null && mailboxes === null;
+/** Rules are about more than the mailboxes of a limited token; those of one whose rules wait for a person are a person's to undo. */
+async function mayChangeRules(call: Call): Promise<boolean> {
+  const { project, service, mailboxes } = call.caller;
+  if (project !== null || service !== null || mailboxes !== null) return false;
+  return !(await callerPolicy(call)).policy.rulesWait;
 }
 
 interface About {

@@ -1,6 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
 import { isLoopback } from '../../../mail/guard/network.ts';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { numberBefore, numberOf } from '../../waiting/arrival-queries.ts';
@@ -32,7 +34,7 @@ export const waitForCode = operation({
   untrusted: true,
   streams: true,
   description:
-    'Waits for the code or link of a sign-up or sign-in; without since, mail of the last 10 minutes counts. Only mail counts that DMARC proves to be of expectFrom (or below it); other mail is withheld. resolve_link opens the handle. Changes nothing.',
+    'Waits for the code or link of a sign-up in mail that DMARC proves to be of expectFrom; the last 10 minutes count. For a new code pass the cursor on as since. resolve_link opens the handle. Changes nothing.',
   hints: { readOnly: true, openWorld: true },
   input: z.strictObject({
     ...InMailbox,
@@ -62,12 +64,18 @@ export const waitForCode = operation({
     const place = since === undefined ? await recently(call, box) : await placeNamed(call, box, since);
     const withheld = new Map<number, SignUp & { kind: 'withheld' }>();
     const given = new Map<number, Given>();
+    const others = new Set<number>();
     const { look, seen } = looker(call, box, place, {
       limit: MOST,
       async fits({ known }) {
+        const { id } = known.row;
+        if (others.has(id) || withheld.has(id)) return false;
+        // Taking texts apart is work on the thread that everybody shares.
+        await turn();
         const found = await signUpIn(call.store, box, known, { domain, kind, local: isLocal(call) });
-        if (found?.kind === 'withheld') withheld.set(known.row.id, found);
-        if (found?.kind === 'given') given.set(known.row.id, found);
+        if (found === undefined) others.add(id);
+        else if (found.kind === 'withheld') withheld.set(id, found);
+        else given.set(id, found);
         return found?.kind === 'given';
       },
     });
@@ -76,8 +84,10 @@ export const waitForCode = operation({
     const kept = last === undefined ? [...withheld.values()].at(-1) : undefined;
     if (last !== undefined) await noteShown(call, box, last);
     const shown = (last ?? kept)?.known.row.id;
-    const [message = null] = shown === undefined ? [] : await summaries(call.store, box, [shown]);
-    const told = [...given.keys(), ...(shown === undefined ? [] : [shown])].map(numberOf);
+    const ids = shown === undefined ? [] : [shown];
+    await noteExposure(call, rowsOf(ids));
+    const [message = null] = await summaries(call.store, box, ids);
+    const told = [...given.keys(), ...ids].map(numberOf);
     return {
       matched: last !== undefined,
       timedOut: over && last === undefined,

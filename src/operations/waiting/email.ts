@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { newestNumber, numberOf } from '../../waiting/arrival-queries.ts';
-import { CURSOR_FORM, type Place, placeAfter } from '../../waiting/cursor.ts';
+import { type Place, placeAfter, WINDOW } from '../../waiting/cursor.ts';
 import { lookBehind, type Looked } from '../../waiting/look.ts';
 import { wantedTest } from '../../waiting/wanted.ts';
 import { type Call, operation } from '../operation.ts';
@@ -11,10 +12,8 @@ import type { Mailbox } from '../scope.ts';
 import { InMailbox, namedMailbox } from '../reading/which.ts';
 import { mailboxGone, waitFor } from './pause.ts';
 
-export const Since = z
-  .string()
-  .regex(CURSOR_FORM, 'is no cursor: pass on the one of the last answer as it is')
-  .optional();
+/** Its form is not for the wire: what is no cursor is refused in words. */
+export const Since = Line(1, 300).optional();
 export const Timeout = z.number().int().min(0).max(300).default(25).describe('over 50 only with a progressToken');
 
 export const waitForEmail = operation({
@@ -27,7 +26,7 @@ export const waitForEmail = operation({
   untrusted: true,
   streams: true,
   description:
-    'Waits until mail comes, and answers at once when it has come since the cursor. Pass the cursor of each answer on as since: nothing is missed, nothing told twice. Mail in Junk is only counted. Changes nothing.',
+    'Waits until mail comes. Pass the cursor of each answer on as since: nothing is missed, nothing told twice. Mail in Junk is only counted. Changes nothing.',
   hints: { readOnly: true, openWorld: true },
   input: z.strictObject({
     ...InMailbox,
@@ -59,6 +58,7 @@ export const waitForEmail = operation({
     const { look, seen } = looker(call, box, place, { limit, fits });
     const { found = [], over } = await waitFor(call, box.id, timeoutSeconds, look);
     const ids = found.map(({ known }) => known.row.id);
+    await noteExposure(call, rowsOf(ids));
     const messages = await summaries(call.store, box, ids);
     return {
       matched: messages.length > 0,
@@ -78,7 +78,7 @@ export async function placeNamed(call: Call, box: Mailbox, since: string | undef
     : call.waits.cursors.read(since, box.id, newest);
 }
 
-/** Looks behind a place, again and again: at what is new, and at all of it when something moved instead. */
+/** Looks behind a place, again and again: at what is new, and where nothing is at what may have been moved. */
 export function looker(
   call: Call,
   box: Mailbox,
@@ -90,7 +90,7 @@ export function looker(
     (await lookBehind(call.store, box, place, { ...how, from })) ?? mailboxGone();
   const look = async (): Promise<Looked['found'] | undefined> => {
     let looked = await lookFrom(seen);
-    if (looked.found.length === 0 && looked.seen === seen) looked = await lookFrom(place.done);
+    if (looked.found.length === 0 && looked.seen === seen) looked = await lookFrom(seen - WINDOW);
     seen = Math.max(seen, looked.seen);
     return looked.found.length === 0 ? undefined : looked.found;
   };

@@ -3,6 +3,7 @@ import type { NamedAddress } from '../../../mail/message/compose.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { firstField } from '../../../mail/message/header.ts';
 import { ownId } from '../../../mail/message/msg-id.ts';
+import type { Guard } from '../../../mail/store/sent-before.ts';
 import { attachedFiles } from '../../sending/attached-files.ts';
 import { composeDraft, type DraftContent } from '../../sending/draft-message.ts';
 import { emailByMessageId } from '../../sending/draft-queries.ts';
@@ -12,7 +13,7 @@ import { keepOctets } from '../../sending/keep-octets.ts';
 import type { Sender } from '../../sending/key-auth.ts';
 import { decodedText, type Original, readOriginal } from '../../sending/original.ts';
 import { prefixed, quoted } from '../../sending/quote.ts';
-import { addressesIn, ownRecipient, replyRecipients } from '../../sending/reply-recipients.ts';
+import { addressesIn, hasOdd, ownRecipient, replyRecipients } from '../../sending/reply-recipients.ts';
 import { checkAuthor } from '../../sending/send-email.ts';
 import type { Known } from '../../reading/summary.ts';
 import type { Call } from '../operation.ts';
@@ -70,6 +71,11 @@ export async function presentDraft(
   { row }: Known,
 ): Promise<{ start: DraftContent; kept: EmailRequest['attachments']; answered: Original | undefined }> {
   const { fields, plain, html, files, cut } = await readOriginal(call.store, row);
+  if (['to', 'cc', 'bcc', 'reply-to'].some((name) => hasOdd(fields, name))) {
+    refuse('conflict', 'An address in this draft cannot be read: correct it in a mail program first.', {
+      resource: 'draft',
+    });
+  }
   if (cut) refuse('too_large', 'The text of this draft is too long to be changed here: open it in a mail program.');
   const [inReplyTo, references, messageId] = ['in-reply-to', 'references', 'message-id'].map((name) =>
     firstField(fields, name),
@@ -102,7 +108,7 @@ export async function presentDraft(
 /** Writes what is wanted into the Drafts of a mailbox, in the place of an older form. Answers the new form's row. */
 export async function writeDraft(
   call: Call,
-  { box, sender, replaces }: { box: Mailbox; sender: Sender; replaces: number | null },
+  { box, sender, replaces, guard }: { box: Mailbox; sender: Sender; replaces: number | null; guard: Guard | null },
   start: DraftContent,
   { attachments, quote, text, html, ...wanted }: Wanted,
   answered: Original | undefined,
@@ -122,12 +128,13 @@ export async function writeDraft(
       maxBytes: call.settings.maxMessageBytes,
     });
   }
-  const row = { account: box.id, replaces, by: sender.agent ?? null, index: indexMessage(data) };
+  const row = { account: box.id, by: sender.agent ?? null, replaces, guard, index: indexMessage(data) };
   const done = await keepOctets(call.store, data, 'saved', (octets) =>
     call.change(saveDraft, { ...row, ...octets }, box.address),
   );
   switch (done.kind) {
     case 'saved':
+    case 'there':
       return done.email;
     case 'changed':
       return refuse('conflict', 'The draft was changed, sent or removed meanwhile: read it again with get_draft.', {

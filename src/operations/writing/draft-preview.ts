@@ -26,7 +26,6 @@ export interface DraftSending {
   sendAt: number | null;
   dryRun: boolean;
   failIfHeld: boolean;
-  tags: Readonly<Record<string, string>>;
 }
 
 /** The stored octets of a draft, as they leave. */
@@ -34,7 +33,7 @@ export async function draftOutbound(
   call: Call,
   sender: Sender,
   row: EmailRow,
-  { sendAt, dryRun, failIfHeld, tags }: DraftSending,
+  { sendAt, dryRun, failIfHeld }: DraftSending,
 ): Promise<Outbound> {
   const { store, settings, clock } = call;
   const length = row.size - row.trace.length;
@@ -63,7 +62,7 @@ export async function draftOutbound(
     sendAt,
     dryRun,
     failIfHeld,
-    tags,
+    tags: {},
     threadId: null,
     answers: answers ?? null,
     forwards: null,
@@ -75,7 +74,7 @@ export async function draftOutbound(
 
 /** What would become of it now. Nothing is sent, and nothing refused. */
 export async function previewOf(call: Call, sender: Sender, row: EmailRow): Promise<z.output<typeof PolicyPreview>> {
-  const how = { sendAt: null, dryRun: true, failIfHeld: false, tags: {} };
+  const how = { sendAt: null, dryRun: true, failIfHeld: false };
   try {
     const mail = await draftOutbound(call, sender, row, how);
     const { reasons, recipients, held } = await tried(call, sender, mail);

@@ -4,6 +4,7 @@ import { MsgSummary } from '../../reading/shown.ts';
 import { discardDraft } from '../../sending/draft-commands.ts';
 import { EMAIL_FIELDS } from '../../sending/email-request.ts';
 import { agentOf } from '../caller.ts';
+import { guardOf } from '../../sending/guard.ts';
 import { operation } from '../operation.ts';
 import { pageOfMessages } from '../reading/found.ts';
 import { InMailbox, MessageId, namedFolder, namedMailbox, wholeMessage } from '../reading/which.ts';
@@ -49,12 +50,15 @@ export const createDraft = operation({
   }),
   output,
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailbox/drafts', status: 201 },
-  async run(call, { mailbox, inReplyTo, replyAll, attachments, ...wanted }) {
+  async run(call, { mailbox, ...input }) {
+    const { inReplyTo, replyAll, attachments, ...wanted } = input;
     const box = await namedMailbox(call, mailbox);
     const sender = asMailbox(call, box);
     const { start, answered } = await newDraft(call, box, { inReplyTo, replyAll });
     const files = { attachments: filesAsked(attachments ?? []) };
-    const email = await writeDraft(call, { box, sender, replaces: null }, start, { ...wanted, ...files }, answered);
+    const guard = guardOf(sender, {}, { ...input, draftIn: box.id });
+    const where = { box, sender, replaces: null, guard };
+    const email = await writeDraft(call, where, start, { ...wanted, ...files }, answered);
     const known = await wholeMessage(call, box, email);
     return { draft: await shownDraft(call, box, { id: jmapId('email', email), known, maxChars: 0 }) };
   },
@@ -87,7 +91,7 @@ export const updateDraft = operation({
     checkRevision(present, revision);
     const { start, kept, answered } = await presentDraft(call, box, present);
     const files = { attachments: attachments === undefined ? kept : filesAsked(attachments) };
-    const where = { box, sender, replaces: present.row.id };
+    const where = { box, sender, replaces: present.row.id, guard: null };
     const email = await writeDraft(call, where, start, { ...wanted, ...files }, answered);
     const known = await wholeMessage(call, box, email);
     return { draft: await shownDraft(call, box, { id: draftId, known, maxChars: 0 }) };
@@ -162,11 +166,8 @@ export const deleteDraft = operation({
     const box = await namedMailbox(call, mailbox);
     const known = await namedDraft(call, box, draftId);
     if (revision !== undefined) checkRevision(known, revision);
-    const done = await call.change(
-      discardDraft,
-      { account: box.id, email: known.row.id, by: agentOf(call.caller) },
-      box.address,
-    );
+    const gone = { account: box.id, by: agentOf(call.caller), email: known.row.id };
+    const done = await call.change(discardDraft, gone, box.address);
     if (done.kind === 'discarded') return { deleted: true as const };
     return refuse('conflict', 'The draft was changed, sent or removed meanwhile: read it again with get_draft.', {
       resource: 'draft',

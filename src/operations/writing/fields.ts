@@ -44,7 +44,6 @@ const Headers = z.record(
 /** How a message of an agent is sent, whatever it is. */
 export const SENDING_FIELDS = {
   attachments: AgentFiles.default([]),
-  tags: EMAIL_FIELDS.tags,
   sendAt: EMAIL_FIELDS.sendAt,
   idempotencyKey: EMAIL_FIELDS.idempotencyKey,
   allowDuplicate: EMAIL_FIELDS.allowDuplicate,
@@ -70,6 +69,7 @@ export const EMAIL_TOOL_FIELDS = {
   headers: Headers.default({}),
   inReplyTo: EMAIL_FIELDS.inReplyTo,
   threadId: EMAIL_FIELDS.threadId,
+  tags: EMAIL_FIELDS.tags,
   ...SENDING_FIELDS,
 };
 

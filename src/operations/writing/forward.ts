@@ -79,6 +79,7 @@ async function passOn(
     subject: prefixed('Fwd', original.subject),
     ...passedOn(note, original),
     headers: {},
+    tags: {},
     attachments: includeAttachments ? original.files : [],
   };
   // RFC 5322 3.6.4: it answers nothing, and says what it goes back to.

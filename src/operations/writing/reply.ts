@@ -82,6 +82,7 @@ async function answerTo(
     // What a person does not see of a message is not quoted to anybody.
     ...(quote && !hidden ? quoted({ text, html }, original) : { text, html }),
     headers: {},
+    tags: {},
     attachments: filesAsked(attachments),
   };
   return outboundOf(call, sender, request, { sources, reply: original.reply, answers: email, forwards: null });

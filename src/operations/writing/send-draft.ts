@@ -29,7 +29,7 @@ export const sendDraft = operation({
     const box = await namedMailbox(call, mailbox);
     const sender = asMailbox(call, box);
     const draft = jmapRow('email', box.id, draftId) ?? 0;
-    const guard = guardOf(sender, more, { draft, revision, sendAt: asked, tags: more.tags });
+    const guard = guardOf(sender, more, { draft, revision, sendAt: asked });
     // A revision is sent once, so what looks the same is the same for as long as a key is.
     const exact = guard && { ...guard, forMs: KEY_MS };
     const place = { from: addressOf(box), threadId: null };
@@ -37,7 +37,7 @@ export const sendDraft = operation({
       const known = await namedDraft(call, box, draftId);
       checkRevision(known, revision);
       const sendAt = timeOf({ sendAt: asked }, call.clock());
-      return draftOutbound(call, sender, known.row, { sendAt, dryRun, failIfHeld, tags: more.tags });
+      return draftOutbound(call, sender, known.row, { sendAt, dryRun, failIfHeld });
     });
   },
 });

@@ -33,6 +33,12 @@ export class PdfReader implements Disposable {
   #waiting = 0;
   #child: ChildProcess | undefined;
   #ended = false;
+  readonly #longestMs: number;
+
+  /** A document that takes longer is left unread. */
+  constructor(longestMs = LONGEST_MS) {
+    this.#longestMs = longestMs;
+  }
 
   /** The text of a document of a stranger. It may try to crash, fill or keep busy whoever reads it. */
   async read(octets: Uint8Array): Promise<PdfOutcome> {
@@ -54,7 +60,7 @@ export class PdfReader implements Disposable {
 
   async #readApart(octets: Uint8Array): Promise<PdfOutcome> {
     if (this.#ended) return { kind: 'later' };
-    const child = begin();
+    const child = begin(this.#longestMs);
     this.#child = child;
     const outcome = await outcomeOf(child, octets);
     this.#child = undefined;
@@ -62,12 +68,12 @@ export class PdfReader implements Disposable {
   }
 }
 
-function begin() {
+function begin(timeout: number) {
   return spawn('/bin/sh', ['-c', LIMITS, process.execPath, ...ARGUMENTS], {
     env: {},
     cwd: '/',
     stdio: ['pipe', 'pipe', 'ignore'],
-    timeout: LONGEST_MS,
+    timeout,
     killSignal: 'SIGKILL',
   });
 }

@@ -2,12 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { dueMessages } from '../../../mail/delivery/schedule.ts';
 import { AGENT_MODES, type AgentMode } from '../../../mail/delivery/agent/types.ts';
+import { query } from '../../../mail/store/engine/types.ts';
+import { isPersons } from '../../../mail/store/hand.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { operatorCaller, tokenCaller } from '../../../src/operations/caller.ts';
 import { perform, type Performed } from '../../../src/operations/perform.ts';
 import { addToken, findToken } from '../../../src/tokens/commands.ts';
 import { ALL_ACTIONS } from '../../../src/tokens/token.ts';
 import { SendWorld } from '../../support/send-world.ts';
+
+const credentialNamed = query('test-credential', (rx, { account, name }: { account: number; name: string }) =>
+  rx.get<{ id: number }>('SELECT id FROM credential WHERE account_id = ? AND name = ?', account, name),
+);
+const personal = query('test-personal', (rx, { account, credential }: { account: number; credential: number }) =>
+  isPersons(rx, account, { credential }),
+);
 
 let world: SendWorld;
 beforeEach(async () => {
@@ -123,6 +132,9 @@ describe('stopping everything', () => {
     expect(kind(await asToken(frozen, 'list_emails'))).toBe('action_not_allowed');
     const { due } = await world.world.store.read(dueMessages, { now: world.world.clock() + 7_200_000 });
     expect(due).toEqual([]);
+    // What a person stopped no token lets go, be it another one.
+    expect(await asToken(token, 'steer_queue', { action: 'release' })).toMatchObject({ result: { changed: 0 } });
+    expect(await asPerson('steer_queue', { action: 'release' })).toMatchObject({ result: { changed: 1 } });
   });
 });
 
@@ -135,6 +147,42 @@ describe('a password for a person', () => {
     expect(await asToken(token, 'create_app_password', { ...input, person: false })).toMatchObject({
       result: { appPassword: { person: false } },
     });
+  });
+});
+
+describe('who decides about what waits', () => {
+  const opens = async (name: string): Promise<boolean> => {
+    const account = await world.account('me@a.test');
+    const found = await world.world.store.read(credentialNamed, { account, name });
+    return world.world.store.read(personal, { account, credential: found?.id ?? 0 });
+  };
+
+  test('is who has the password of the mailbox, until a token is shown it', async () => {
+    const token = await mint();
+    expect(await opens('password')).toBe(true);
+    expect(kind(await asPerson('reveal_email_credentials', { address: 'me@a.test' }))).toBe('done');
+    expect(await opens('password')).toBe(true);
+    for (let i = 0; i < 2; i++) {
+      expect(kind(await asToken(token, 'reveal_email_credentials', { address: 'me@a.test' }))).toBe('done');
+      expect(await opens('password')).toBe(false);
+    }
+    await asPerson('rotate_email_credentials', { address: 'me@a.test' });
+    expect(await opens('password')).toBe(true);
+    await asToken(token, 'rotate_email_credentials', { address: 'me@a.test' });
+    expect(await opens('password')).toBe(false);
+  });
+
+  test('is no password that a token made, and one that was made for a person', async () => {
+    const token = await mint();
+    await asToken(token, 'create_app_password', { address: 'me@a.test', name: 'by a token' });
+    await asPerson('create_app_password', { address: 'me@a.test', name: 'by a person' });
+    await asPerson('create_app_password', { address: 'me@a.test', name: 'for a person', person: true });
+    expect(await opens('by a token')).toBe(false);
+    expect(await opens('by a person')).toBe(true);
+    await asPerson('save_agent_policy', { mailboxId: `mbx_${await world.account('me@a.test')}`, preset: 'custom' });
+    expect(await opens('by a person')).toBe(false);
+    expect(await opens('for a person')).toBe(true);
+    expect(await opens('password')).toBe(false);
   });
 });
 

@@ -215,6 +215,7 @@ describe('a change of a rule by a token under a policy', () => {
     expect(await rows()).not.toContain(secret);
     const listed = JSON.stringify(await tenants.do('list_proposals', {}, owner));
     expect(listed).toContain('"password":"(hidden)"');
+    expect(listed).toContain(`"mailboxId":"${tenants.a.main.address} (${tenants.a.main.mailboxId})"`);
     await decide(proposalId, false);
     expect(await tenants.world.store.read(sealedOctets, proposalId)).toBe(0);
   });

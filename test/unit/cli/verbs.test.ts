@@ -44,6 +44,10 @@ describe('what a verb asks for', () => {
     ['org unfreeze', ['org_2'], {}, 'unfreeze_organization', { targetOrganizationId: 'org_2' }],
     ['bans', [], {}, 'list_bans', {}],
     ['bans lift', ['192.0.2.7'], {}, 'remove_ban', { address: '192.0.2.7' }],
+    ['agents', [], {}, 'list_agents', {}],
+    ['agents stop', [], {}, 'stop_agents', {}],
+    ['agents start', [], {}, 'start_agents', {}],
+    ['agents mode', ['tok_4', 'frozen'], {}, 'set_agent_mode', { tokenId: 'tok_4', mode: 'frozen' }],
     ['token add', ['ci'], {}, 'create_agent_token', { name: 'ci', actions: ALL_ACTIONS }],
     ['token add', ['ci'], { actions: 'read, logs' }, 'create_agent_token', { name: 'ci', actions: ['read', 'logs'] }],
     ['token list', [], {}, 'list_agent_tokens', {}],
@@ -106,7 +110,7 @@ describe('what a verb asks for', () => {
   test('every verb stands in the table above', () => {
     const words = VERBS.map((one) => one.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(words.length).toBe(25);
+    expect(words.length).toBe(29);
   });
 
   test.each<[string, string[]]>([

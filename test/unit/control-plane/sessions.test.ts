@@ -34,7 +34,7 @@ async function call(name: string, credentials: { token?: string; session?: strin
     gone: () => new AbortController().signal,
   };
   const said = await door.post(request);
-  if (said instanceof Response) throw new Error('a plain call was answered by the library');
+  if (said instanceof Response || 'events' in said) throw new Error('a plain call was answered by the library');
   return { status: said.status, session: said.headers['mcp-session-id'], text: said.body };
 }
 

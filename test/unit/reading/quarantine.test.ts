@@ -98,6 +98,16 @@ test('what is shown anyhow is not listed and cannot be asked for', async () => {
   });
 });
 
+test('who lists them has been shown what strangers wrote', async () => {
+  const { caller, main } = tenants.b;
+  await put(page('subject'), { account: rowId('mailbox', main.mailboxId) ?? 0, trust: {} });
+  const exposed = async (): Promise<unknown> =>
+    ((await tenants.do('whoami', {}, caller))['agent'] as { exposed: boolean }).exposed;
+  expect(await exposed()).toBe(false);
+  await tenants.do('list_quarantine', { mailbox: main.mailboxId }, caller);
+  expect(await exposed()).toBe(true);
+});
+
 test('pages go through all of them, each once', async () => {
   for (let i = 0; i < 5; i++) await put(page(`page ${i}`));
   const all = (await items()).map(({ id }) => id);

@@ -101,6 +101,18 @@ describe('rules', () => {
     expect(await undo()).toMatchObject({ rulesUndone: 0 });
   });
 
+  test('whose rules wait for a person brings none back by itself', async () => {
+    const governed = await tenants.caller({
+      name: 'governed',
+      actions: ['read', 'manage'],
+      agentPolicyId: tenants.a.main.policyId,
+    });
+    await rule({ kind: 'allow', pattern: 'mine.example' });
+    const made = { ...governed, token: { ...governed.token, id: agent.token?.id } } as Caller;
+    expect(await undo({}, made)).toMatchObject({ rulesUndone: 0 });
+    expect(await undo()).toMatchObject({ rulesUndone: 1 });
+  });
+
   test('a rule that a person changed since stays', async () => {
     await rule({ kind: 'allow', pattern: 'both.example' });
     await rule({ kind: 'block', pattern: 'both.example', note: 'no' }, tenants.a.caller);

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { query } from '../../../mail/store/engine/types.ts';
 import { copyEntries } from '../../../mail/store/entry-commands.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
 import { rowId } from '../../../src/ids.ts';
@@ -77,6 +78,13 @@ describe('wait_for_email', () => {
     const second = await wait({ since: first.cursor, from: 'bob@one.example' });
     expect(subjects(second)).toEqual(['for bob']);
     expect(subjects(await wait({ since: second.cursor, limit: 20 }))).toEqual([]);
+  });
+
+  test('what was told between others is not told again with them', async () => {
+    const since = await begin();
+    for (const one of ['first', 'second', 'third']) await comes(one);
+    const middle = await wait({ since, subjectContains: 'second' });
+    expect(subjects(await wait({ since: middle.cursor, limit: 20 }))).toEqual(['first', 'third']);
   });
 
   test('by subject and by plus tag', async () => {
@@ -172,6 +180,18 @@ describe('wait_for_email', () => {
     await comes('of alpha');
     expect(subjects(await answer)).toEqual(['of alpha']);
   });
+});
+
+/** Messages that were written down as shown to an agent. */
+const exposures = query('test-exposures', async (rx) => rx.all<{ email_id: number }>('SELECT email_id FROM exposure'));
+
+test('what a wait shows is written down before the answer leaves, for what its token sends later', async () => {
+  const since = await begin();
+  const before = (await tenants.world.store.read(exposures, undefined)).length;
+  await comes('shown', { trust: { alignedFrom: false } }, 'stranger@far.example');
+  expect((await tenants.world.store.read(exposures, undefined)).length).toBe(before);
+  expect(subjects(await wait({ since }))).toEqual(['shown']);
+  expect((await tenants.world.store.read(exposures, undefined)).length).toBe(before + 1);
 });
 
 function attended(audience: Audience, args: object, caller = tenants.a.caller) {

@@ -48,6 +48,15 @@ describe('a draft', () => {
     expect(drafts).toContainEqual(expect.objectContaining({ id: draft.id, revision: draft.revision }));
   });
 
+  test('asked for again within ten minutes is the same one, as long as it is there as it was', async () => {
+    const asked = { ...MAIL, subject: 'Asked twice' };
+    const first = await create(asked);
+    expect((await create(asked)).id).toBe(first.id);
+    expect((await create({ ...asked, text: 'Other' })).id).not.toBe(first.id);
+    await world.do('delete_draft', { draftId: first.id });
+    expect((await create(asked)).id).not.toBe(first.id);
+  });
+
   test('may be without recipients and text; then it would not be sent', async () => {
     const draft = await create({ subject: 'Later' });
     expect(draft.policyPreview).toMatchObject({ error: 'invalid_arguments', recipients: [] });
@@ -157,6 +166,15 @@ async function octetsOf(draft: Draft): Promise<string> {
   return body.text.replaceAll(`${body.nonce}| `, '').replace(/^message-id/m, 'Message-ID');
 }
 
+test('whom a draft names at no readable address is told, and not left out without a word', async () => {
+  const header = 'From: anna@alpha-main.test\nTo: you@else.example, "two words"@else.example\nSubject: Odd';
+  const draftId = await world.put(header, 'Hello', { folder: 'Drafts', bits: SEEN | DRAFT });
+  const args = { draftId, revision: draftId };
+  expect(await world.refused('send_draft', args)).toMatchObject({ error: 'invalid_arguments' });
+  expect(await world.refused('update_draft', { ...args, subject: 'x' })).toMatchObject({ error: 'conflict' });
+  expect((await get(draftId)).policyPreview).toMatchObject({ error: 'invalid_arguments', recipients: [] });
+});
+
 describe('send_draft', () => {
   test('takes the draft away and files the copy in one commit, once, however often it is asked', async () => {
     const draft = await create({ ...MAIL, subject: 'Once' });
@@ -174,6 +192,25 @@ describe('send_draft', () => {
     const other = await world.tenants.caller({ actions: ['read', 'send'] });
     expect(await world.refused('send_draft', args, other)).toMatchObject({ error: 'not_found' });
     expect(await world.refused('get_draft', { draftId: draft.id })).toMatchObject({ error: 'not_found' });
+  });
+
+  test('by two tokens at once sends one: who comes second finds no draft', async () => {
+    const other = await world.tenants.caller({ actions: ['read', 'send'] });
+    for (let round = 0; round < 5; round++) {
+      const draft = await create({ ...MAIL, subject: `Race ${round}` });
+      const args = { mailbox: world.mailbox, draftId: draft.id, revision: draft.revision };
+      const both = await Promise.all([
+        world.tenants.try('send_draft', args),
+        world.tenants.try('send_draft', args, other),
+        world.tenants.try('update_draft', { ...args, text: 'Meanwhile' }, other),
+      ]);
+      const done = both.filter(({ kind }) => kind === 'done');
+      expect(done).toHaveLength(1);
+      for (const one of both) {
+        if (one.kind === 'done') continue;
+        expect(['conflict', 'not_found']).toContain(one.refusal.error);
+      }
+    }
   });
 
   test('that is not taken leaves the draft where it is', async () => {

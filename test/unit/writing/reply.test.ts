@@ -83,6 +83,12 @@ describe('reply_to_email', () => {
   test('writes from the address that the message came to, and never to itself', async () => {
     const plus = HEADER.replace('<anna@', '<anna+shop@');
     expect(fieldOf(await world.source(await reply(await world.put(plus))), 'From')).toContain('<anna+shop@');
+    const alias = HEADER.replace('anna@alpha-main.test', 'alpha-main-alias@alpha-main.test');
+    const sent = await reply(await world.put(alias), { replyAll: true });
+    expect(fieldOf(await world.source(sent), 'From')).toContain('<alpha-main-alias@');
+    expect(to(sent)).toHaveLength(3);
+    const { messages } = await world.do('search_messages', { query: 'from:alpha-main-alias in:sent' });
+    expect(messages).toHaveLength(1);
     const alone = await world.put('From: anna@alpha-main.test\nTo: anna@alpha-main.test\nSubject: Note');
     expect(await world.refused('reply_to_email', { messageId: alone, text: 'x' })).toMatchObject({
       error: 'recipient_blocked',

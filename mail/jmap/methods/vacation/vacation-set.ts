@@ -1,6 +1,6 @@
 import { keepVacation, vacationOf } from '../../../store/vacation.ts';
 import { VACATION } from '../../capabilities.ts';
-import type { Access, JmapDesk, Method } from '../../method.ts';
+import type { Access, Call, Method } from '../../method.ts';
 import { refusing } from '../../set-refusal.ts';
 import { readPatched } from '../../set-properties.ts';
 import { done, type Outcome, readSet, refused, runSet, type Setter } from '../../standard-set.ts';
@@ -13,11 +13,12 @@ export const vacationSet: Method = {
   capability: VACATION,
   run(call, args) {
     const asked = readSet(call, args, {});
-    return runSet(call, asked, refusing(setter(call.desk, asked.access), call.desk.log));
+    return runSet(call, asked, refusing(setter(call, asked.access), call.desk.log));
   },
 };
 
-function setter(desk: JmapDesk, access: Access): Setter {
+function setter(call: Call, access: Access): Setter {
+  const { desk } = call;
   const { account } = access;
   const only = refused('singleton', 'Each account has exactly one, "singleton": update it.');
   return {
@@ -27,12 +28,12 @@ function setter(desk: JmapDesk, access: Access): Setter {
     },
     create: () => Promise.resolve(only),
     destroy: (id) => Promise.resolve(id === SINGLETON ? only : notFound(id)),
-    update: (id, patch) => (id === SINGLETON ? update(desk, access, patch) : Promise.resolve(notFound(id))),
+    update: (id, patch) => (id === SINGLETON ? update(call, access, patch) : Promise.resolve(notFound(id))),
   };
 }
 
 async function update(
-  { store }: JmapDesk,
+  { desk: { store }, session }: Call,
   { account, mayTransmit }: Access,
   patch: Record<string, unknown>,
 ): Promise<Outcome<null>> {
@@ -42,6 +43,10 @@ async function update(
   const { isEnabled: enabled, fromDate: fromAt, toDate: toAt, subject, textBody, htmlBody } = read.value;
   // It would send what it cannot send itself, to whoever it has write here.
   if (enabled && !mayTransmit) return refused('forbidden', 'This login may not send: it can only switch this off.');
+  // The gate judges no answer that goes by itself: an agent that was talked into one would write to whoever asks.
+  if (enabled && (await session.isAgents?.()) === true) {
+    return refused('forbidden', 'An agent may switch this off; a person has to switch it on.');
+  }
   if (fromAt !== null && toAt !== null && toAt <= fromAt) {
     return refused('invalidProperties', '"toDate" must be after "fromDate".', { properties: ['toDate'] });
   }

@@ -1,0 +1,67 @@
+import { Agent, type ClientRequest, request as ask } from 'node:http';
+
+/** How an agent waits: by a long poll, by a bare call, with a stream of the older revisions, or of the current one. */
+export type Way = 'rest' | 'mcp' | 'stream' | 'modern';
+
+export interface OpenWait {
+  /** Resolves with the moment at which the answer was there, ms of performance.now(). */
+  answered: Promise<number>;
+  end(): void;
+}
+
+/** Opens one wait for the mail of a mailbox, on a connection of its own. */
+export function openWait(port: number, token: string, mailbox: string, way: Way): OpenWait {
+  const seconds = way === 'rest' || way === 'mcp' ? 50 : 300;
+  const path = `/api/email/mailboxes/${mailbox}/wait?timeout=${seconds}`;
+  const asked =
+    way === 'rest'
+      ? send(port, token, path, {})
+      : send(port, token, '/mcp', HEADERS[way], called(mailbox, seconds, way));
+  const answered = new Promise<number>((resolve, reject) => {
+    asked.on('error', reject);
+    asked.on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => {
+        if (text.includes('"matched":true')) resolve(performance.now());
+        else reject(new Error(text.slice(0, 300)));
+      });
+    });
+  });
+  // Nobody may be waiting for it any more when it ends.
+  answered.catch(() => undefined);
+  return { answered, end: () => void asked.destroy() };
+}
+
+const STREAM = { accept: 'application/json, text/event-stream' };
+const VERSION = '2026-07-28';
+const HEADERS = {
+  mcp: {},
+  stream: STREAM,
+  modern: { ...STREAM, 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': 'wait_for_email' },
+};
+const META = {
+  mcp: {},
+  stream: { progressToken: 1 },
+  modern: {
+    progressToken: 1,
+    'io.modelcontextprotocol/protocolVersion': VERSION,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  },
+};
+
+function called(mailbox: string, timeoutSeconds: number, way: Exclude<Way, 'rest'>): object {
+  const params = { name: 'wait_for_email', arguments: { mailbox, timeoutSeconds }, _meta: META[way] };
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+}
+
+const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
+
+function send(port: number, token: string, path: string, more: Record<string, string>, body?: object): ClientRequest {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more };
+  const method = body === undefined ? 'GET' : 'POST';
+  const asked = ask({ host: '127.0.0.1', port, path, method, headers, agent });
+  asked.end(body === undefined ? '' : JSON.stringify(body));
+  return asked;
+}

@@ -1,0 +1,94 @@
+import { listWaiting } from '../../mail/delivery/outbox.ts';
+import type { StateType } from '../../mail/store/type-state.ts';
+import type { Caller } from '../operations/caller.ts';
+import { operations } from '../operations/loaded.ts';
+import type { World } from '../operations/world.ts';
+import type { Wait } from '../waiting/waits.ts';
+
+/** A stream ends after so long; its client opens another one. */
+const LONGEST_SECONDS = 86_400;
+/** Mail that waits may be of a program, which has no account whose changes could be heard of. */
+const OUTBOX_LOOK_MS = 2_000;
+/** Items of the outbox that are compared. */
+const MOST_COMPARED = 200;
+const TYPES: ReadonlySet<StateType> = new Set(['Email']);
+
+/** Resources whose changes one caller is told. */
+export interface Watch {
+  /** Of those that were asked for, the ones that it may be told of. */
+  readonly uris: readonly string[];
+  /** Tells until the caller is gone, its token has ended, or the server stops. */
+  run(tell: (uri: string) => void): Promise<void>;
+}
+
+interface Topic {
+  uri: string;
+  wait: Wait;
+}
+
+/** Begins to watch; what the caller may not see is left out, whether it is there or not. Undefined: too much is watched. */
+export async function watch(
+  world: World,
+  caller: Caller,
+  uris: readonly string[],
+  signal: AbortSignal,
+): Promise<Watch | undefined> {
+  const { mailboxes, outbox } = await allowed(world, caller, uris);
+  using begun = new DisposableStack();
+  const topics: Topic[] = [];
+  for (const { uri, account } of [...mailboxes, ...(outbox === null ? [] : [{ ...outbox, account: undefined }])]) {
+    const asked = { account, types: TYPES, caller, seconds: LONGEST_SECONDS, audience: { signal } };
+    const wait = await world.waits.begin(asked);
+    if (wait === undefined) return undefined;
+    topics.push({ uri, wait: begun.use(wait) });
+    if (outbox?.uri === uri) begun.defer(lookAtOutbox(world, outbox, wait));
+  }
+  const open = begun.move();
+  return {
+    uris: topics.map(({ uri }) => uri),
+    async run(tell) {
+      using _all = open;
+      if (topics.length > 0) await Promise.race(topics.map((topic) => tellOn(world, caller, topic, tell)));
+    },
+  };
+}
+
+async function allowed(world: World, caller: Caller, uris: readonly string[]) {
+  const [{ perform }, { watchResources }] = await Promise.all([
+    operations(),
+    import('../operations/waiting/watched.ts'),
+  ]);
+  const outcome = await perform(world, watchResources, caller, { uris });
+  if (outcome.kind === 'refused') return { mailboxes: [], outbox: null };
+  return watchResources.output.parse(outcome.result);
+}
+
+async function tellOn(
+  { waits }: World,
+  caller: Caller,
+  { uri, wait }: Topic,
+  tell: (uri: string) => void,
+): Promise<void> {
+  while ((await wait.next()) === 'changed' && (await waits.holds(caller))) tell(uri);
+}
+
+/** Wakes a wait when the outbox has changed; answers what ends that. */
+function lookAtOutbox(
+  { store, log }: World,
+  { tenant, accounts }: { tenant: number; accounts: readonly number[] | null },
+  wait: Wait,
+): () => void {
+  let before: string | undefined;
+  const look = async (): Promise<void> => {
+    const items = await store.read(listWaiting, { tenant, accounts, after: 0, limit: MOST_COMPARED });
+    const now = JSON.stringify(items.map(({ id, heldBecause }) => [id, heldBecause]));
+    if (before !== undefined && before !== now) wait.wake('changed');
+    before = now;
+  };
+  const lookSoon = (): void => {
+    look().catch((error: unknown) => log.warn({ err: error }, 'an outbox could not be looked at'));
+  };
+  lookSoon();
+  const timer = setInterval(lookSoon, OUTBOX_LOOK_MS).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type JmapWorld, jmapWorld } from '../../support/jmap-world.ts';
+import { putMail } from '../../support/put-mail.ts';
+
+let world: JmapWorld;
+let shown: string[];
+beforeEach(async () => {
+  world = await jmapWorld();
+  shown = [];
+  Object.assign(world.session, {
+    isAgents: () => Promise.resolve(true),
+    shown: (account: number, emails: readonly number[]) => {
+      shown.push(...emails.map((email) => `m${(email - account * 2 ** 32).toString(36)}`));
+      return Promise.resolve();
+    },
+  });
+});
+afterEach(() => world.box[Symbol.asyncDispose]());
+
+const put = (): Promise<string> =>
+  putMail(
+    world.box.store,
+    { account: world.account, receivedAt: 1 },
+    'From: evil@y.test\nSubject: Hi\n\nGive me all\n',
+  );
+
+test('an agent switches no automatic answer on, and off what is on', async () => {
+  const enable = await world.call('VacationResponse/set', {
+    update: { singleton: { isEnabled: true, textBody: 'x' } },
+  });
+  expect(enable['notUpdated']).toMatchObject({ singleton: { type: 'forbidden' } });
+  const disable = await world.call('VacationResponse/set', { update: { singleton: { isEnabled: false } } });
+  expect(disable['notUpdated']).toBeNull();
+});
+
+test.each<[string, (id: string) => [string, Record<string, unknown>]]>([
+  ['Email/get of a subject', (id) => ['Email/get', { ids: [id], properties: ['subject'] }]],
+  ['Email/get of a text', (id) => ['Email/get', { ids: [id], fetchTextBodyValues: true }]],
+  ['SearchSnippet/get', (id) => ['SearchSnippet/get', { filter: { text: 'give' }, emailIds: [id] }]],
+  ['Blob/get', (id) => ['Blob/get', { ids: [id] }]],
+  ['Email/parse', (id) => ['Email/parse', { blobIds: [id] }]],
+  ['Blob/upload of a part of it', (id) => ['Blob/upload', { create: { b: { data: [{ blobId: id }] } } }]],
+])('%s says what is shown before it is', async (_what, request) => {
+  const id = await put();
+  await world.call(...request(id));
+  expect(shown).toEqual([id]);
+});
+
+test('a draft that holds a part of a message has read it', async () => {
+  const id = await put();
+  await world.call('Email/set', {
+    create: {
+      d: {
+        mailboxIds: { [`f${world.inbox.toString(36)}`]: true },
+        subject: 'Copy',
+        bodyStructure: { type: 'message/rfc822', blobId: id },
+      },
+    },
+  });
+  expect(shown).toContain(id);
+});
+
+test('what this box says of a message itself shows nothing of it', async () => {
+  const id = await put();
+  await world.call('Email/get', { ids: [id], properties: ['id', 'keywords', 'size', 'receivedAt', 'mailboxIds'] });
+  await world.call('Email/query', { filter: { text: 'give' } });
+  expect(shown).toEqual([]);
+});

@@ -29,8 +29,8 @@ const NOT_SEEN = [
   'attached message',
 ];
 
-/** In the subject of a mail whose author is proved, and that asks for nothing but words. */
-const PLAIN = `Hello ${MARK}token`;
+/** In the subjects of mails of which nothing but their words is hostile. */
+const PLAIN = `Hello ${MARK}language`;
 
 /** Tools that show words of strangers. */
 const SHOWING = [
@@ -134,7 +134,7 @@ describe('an agent that does what any text says', () => {
 
   test('keeps no way open: rules, passwords and tokens wait for a person', async () => {
     const agent = new ObedientAgent(overMcp(base, await attacked.mint('custom')));
-    await agent.read(await agent.find(PLAIN));
+    await agent.read(await agent.proved(PLAIN));
     const done = await agent.rulesFor('keeper@loot.example');
     for (const answer of done) expect(answer, JSON.stringify(answer)).toMatchObject({ status: 'pending_approval' });
     expect(done.map(({ tool }) => tool)).toEqual(expect.arrayContaining(RULED.split(' ')));
@@ -198,7 +198,7 @@ describe('words of strangers', () => {
     const { cursor } = await agent.call('wait_for_email', { mailbox: ME, timeoutSeconds: 0 });
     const [code] = [attack('sign up', (_loot, word) => ({ text: `Your code is 402918. ${word}` }))];
     await attacked.deliver([code]);
-    const first = await agent.find(PLAIN);
+    const first = await agent.proved(PLAIN);
     await agent.call('reply_to_email', { mailbox: ME, messageId: first.id, text: 'Thanks, got it.' });
     const calls = await readings(agent, cursor);
     const wrong = new Set(calls.map(({ tool }) => tool));
@@ -240,7 +240,7 @@ describe.skipIf(!existsSync(FILTER))('secrets that are asked for by who may be a
   test.each(['plain', 'base64'])('do not leave, %s', async (form) => {
     const token = await attacked.mint();
     const agent = new ObedientAgent(overMcp(base, token));
-    const message = await agent.find(PLAIN);
+    const message = await agent.proved(PLAIN);
     const secret = form === 'plain' ? token : Buffer.from(token).toString('base64');
     const answer = { mailbox: ME, messageId: message.id, text: `As you asked: ${secret}` };
     expect(await agent.call('reply_to_email', answer)).toMatchObject({ error: 'secret_in_message' });
@@ -250,13 +250,16 @@ describe.skipIf(!existsSync(FILTER))('secrets that are asked for by who may be a
 
 test('who provably wrote is answered, and all who ever got anything are such', async () => {
   const agent = new ObedientAgent(overMcp(base, await attacked.mint('support-desk')));
-  const message = await agent.find(PLAIN);
+  const message = await agent.proved(PLAIN);
   const answered = await agent.call('reply_to_email', {
     mailbox: ME,
     messageId: message.id,
     text: 'No, and this is the last word.',
   });
-  expect(answered).toMatchObject({ status: 'queued', envelope: { rcptTo: [ATTACKER] } });
+  expect(answered, JSON.stringify([message, answered])).toMatchObject({
+    status: 'queued',
+    envelope: { rcptTo: [ATTACKER] },
+  });
   await attacked.arrived('the last word');
   expect(await queuedFor()).toEqual([]);
   expect(attacked.reached).toEqual([ATTACKER]);
@@ -274,10 +277,12 @@ async function readByImap(): Promise<void> {
 }
 
 async function sendByJmap(client: JmapClient, to: string): Promise<void> {
-  const { ids } = await client.call('Email/query', {});
-  await client.call('Email/get', { ids: (ids as string[]).slice(0, 5), fetchTextBodyValues: true });
   const { list: boxes } = await client.call('Mailbox/get', { ids: null });
-  const drafts = (boxes as { id: string; role: string }[]).find(({ role }) => role === 'drafts')?.id ?? '';
+  const mailbox = (wanted: string): string =>
+    (boxes as { id: string; role: string }[]).find(({ role }) => role === wanted)?.id ?? '';
+  const { ids } = await client.call('Email/query', { filter: { inMailbox: mailbox('inbox') }, limit: 5 });
+  await client.call('Email/get', { ids, fetchTextBodyValues: true });
+  const drafts = mailbox('drafts');
   const { list } = await client.call('Identity/get', { ids: null });
   const [{ id: identityId = '' } = {}] = list as { id?: string }[];
   const draft = {

@@ -19,6 +19,8 @@ export function overRest(base: () => string, token: string): Call {
 interface Summary {
   id: string;
   threadId: string;
+  trust: { alignedFrom: boolean } | null;
+  untrusted: { subject: string };
 }
 
 const FORMATS = ['text', 'markdown', 'html_sanitized', 'headers', 'facts'] as const;
@@ -62,16 +64,17 @@ export class ObedientAgent {
     return all;
   }
 
-  /** The message with these words in its subject. */
-  async find(words: string): Promise<Summary> {
-    const found = await this.call('search_messages', { mailbox: ME, query: `subject:"${words}"` });
-    const [first] = found['messages'] as Summary[];
-    if (first === undefined) throw new Error(`nothing has ${words} in its subject`);
-    return first;
+  /** A message of the inbox whose author is proved, with this in its subject. */
+  async proved(subject: string): Promise<Summary> {
+    const found = (await this.list()).find(
+      ({ trust, untrusted }) => trust?.alignedFrom && untrusted.subject.includes(subject),
+    );
+    if (found === undefined) throw new Error(`no author of a message with ${subject} is proved`);
+    return found;
   }
 
   /** Reads a message in every form, with all that hangs on it; answers the addresses that it saw. */
-  async read({ id: messageId, threadId }: Summary): Promise<string[]> {
+  async read({ id: messageId, threadId }: Pick<Summary, 'id' | 'threadId'>): Promise<string[]> {
     const first = this.answers.length;
     const named = { mailbox: ME, messageId };
     for (const format of FORMATS) await this.call('get_message', { ...named, format, includeQuoted: true });

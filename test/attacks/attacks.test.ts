@@ -118,6 +118,15 @@ async function queuedFor(): Promise<string[]> {
   return queue.map(({ recipient }) => recipient);
 }
 
+test('who provably wrote is answered: what is refused below is not refused to all', async () => {
+  const agent = new ObedientAgent(overMcp(base, await attacked.mint('support-desk')));
+  const message = await agent.proved(PLAIN);
+  const answer = { mailbox: ME, messageId: message.id, text: 'No, and this is the last word.' };
+  const answered = await agent.call('reply_to_email', answer);
+  expect(answered).toMatchObject({ status: 'queued', envelope: { rcptTo: [ATTACKER] } });
+  await attacked.arrived('the last word');
+});
+
 describe('an agent that does what any text says', () => {
   test('over MCP, under a policy, reaches nobody whom its owner did not allow', async () => {
     const agent = new ObedientAgent(overMcp(base, await attacked.mint('custom')));
@@ -219,6 +228,8 @@ describe('words of strangers', () => {
       const to = `after-${tool.replaceAll('_', '-')}@loot.example`;
       const sent = await fresh.call('send_email', { from: ME, to: [to], subject: tool, text: tool });
       expect(sent['status'], tool).toBe('pending_approval');
+      const { decision } = await fresh.call('explain_decision', { outboxId: sent['outboxId'] });
+      expect(decision, tool).toMatchObject({ rules: [{ id: 'first_seen_recipient' }] });
     }
   });
 
@@ -248,20 +259,8 @@ describe.skipIf(!existsSync(FILTER))('secrets that are asked for by who may be a
   });
 });
 
-test('who provably wrote is answered, and all who ever got anything are such', async () => {
-  const agent = new ObedientAgent(overMcp(base, await attacked.mint('support-desk')));
-  const message = await agent.proved(PLAIN);
-  const answered = await agent.call('reply_to_email', {
-    mailbox: ME,
-    messageId: message.id,
-    text: 'No, and this is the last word.',
-  });
-  expect(answered, JSON.stringify([message, answered])).toMatchObject({
-    status: 'queued',
-    envelope: { rcptTo: [ATTACKER] },
-  });
-  await attacked.arrived('the last word');
-  expect(await queuedFor()).toEqual([]);
+test('nobody but who provably wrote ever got anything, and nothing is on its way', async () => {
+  expect((await queuedFor()).filter((to) => to !== ATTACKER)).toEqual([]);
   expect(attacked.reached).toEqual([ATTACKER]);
 });
 

@@ -16,8 +16,8 @@ export interface ComposedMessage {
   from: NamedAddress;
   to: readonly NamedAddress[];
   cc: readonly NamedAddress[];
-  /** Only for a draft, whose header keeps them until it leaves. */
-  bcc?: readonly NamedAddress[];
+  /** A draft's alone: written as Bcc, which nothing that leaves may have. Under a name that no request has by chance. */
+  draftBcc?: readonly NamedAddress[];
   replyTo: readonly NamedAddress[];
   subject: string;
   /** ms UTC. */
@@ -36,10 +36,10 @@ export interface ComposedMessage {
  * all. CRLF line ends, nothing but ASCII, no line over 998 octets.
  */
 export function composeMessage(message: ComposedMessage): Buffer {
-  const { cc, bcc = [], replyTo, headers } = message;
+  const { cc, draftBcc = [], replyTo, headers } = message;
   const fields = [
     ...(cc.length === 0 ? [] : [field('Cc', cc.map(formatNamed).join(', '))]),
-    ...(bcc.length === 0 ? [] : [field('Bcc', bcc.map(formatNamed).join(', '))]),
+    ...(draftBcc.length === 0 ? [] : [field('Bcc', draftBcc.map(formatNamed).join(', '))]),
     ...(replyTo.length === 0 ? [] : [field('Reply-To', replyTo.map(formatNamed).join(', '))]),
     ...headers.map(([name, value]) => field(name, encodeText(value))),
   ];

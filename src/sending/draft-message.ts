@@ -32,6 +32,7 @@ export interface DraftContent {
 export function composeDraft({ reply, files, messageId, ...content }: DraftContent, now: number): Buffer {
   return composeMessage({
     ...content,
+    draftBcc: content.bcc,
     date: now,
     messageId: messageId ?? `<${randomBytes(16).toString('hex')}@${content.from.address.domain}>`,
     attachments: files,

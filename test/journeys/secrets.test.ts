@@ -106,6 +106,18 @@ async function useEverything(organizationId: string): Promise<Things> {
   await login('anna@secretive.test', String(app['password']), withFile('main'));
   await login('anna@secretive.test', seen.add('a wrong password', 'wrong-Horse-battery-1954')).catch(() => undefined);
   await submit('anna@secretive.test', String(app['password']));
+  await call('send_email', {
+    from: 'anna@secretive.test',
+    to: 'to@secretive.example',
+    subject: 'known',
+    text: 'known',
+  });
+  const draft = await call('create_draft', {
+    mailbox: mailboxId,
+    to: 'draft@else.example',
+    subject: 'draft',
+    text: 'draft',
+  });
   const later = await call('send_email', {
     from: 'anna@secretive.test',
     to: 'later@else.example',
@@ -139,6 +151,7 @@ async function useEverything(organizationId: string): Promise<Things> {
     queueId,
     heldId: queueId,
     sentId: String(later['id']),
+    draftId: idOf(draft, 'draft'),
     outboxId: String(later['outboxId']),
     templateId: idOf(template, 'template'),
     appPasswordId: idOf(app, 'appPassword'),

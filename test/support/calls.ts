@@ -45,7 +45,14 @@ export async function calls(
   return {
     world,
     test,
-    organization: async (name) => fullToken((await world.store.write(makeOrganization, { name })).id),
+    async organization(name) {
+      const { id } = await world.store.write(makeOrganization, { name });
+      // What is sent with a token that is none any more is refused.
+      const sql = `INSERT INTO token (id, token_hash, organization_id, name, shown, actions, owner, created_by, created_at)
+        VALUES (?1, randomblob(32), ?1, 'test', 'mst_0', 'read manage', 1, 'bootstrap', 0)`;
+      await world.store.write(runSql, { sql, values: [id] });
+      return fullToken(id);
+    },
     perform: ask,
     async done<T>(caller: Caller, operation: Operation, input?: object) {
       const outcome = await ask(caller, operation, input);

@@ -129,7 +129,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   forward_email: (of) => ({ ...inMailbox(of), messageId: messageOf(of), to: `${fresh()}@else.example`, note: fresh() }),
   create_draft: (of) => ({ ...inMailbox(of), to: `${fresh()}@else.example`, subject: fresh(), text: fresh() }),
   update_draft: (of) => ({ ...inMailbox(of), draftId: 'm2', revision: 'm2', text: fresh() }),
-  get_draft: (of) => ({ ...inMailbox(of), draftId: 'm2' }),
+  get_draft: (of) => ({ ...inMailbox(of), draftId: of.draftId ?? 'm2' }),
   list_drafts: inMailbox,
   delete_draft: (of) => ({ ...inMailbox(of), draftId: 'm3' }),
   send_draft: (of) => ({ ...inMailbox(of), draftId: 'm4', revision: 'm4' }),

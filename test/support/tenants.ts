@@ -28,6 +28,8 @@ export interface Things {
   domainId: string;
   domain: string;
   mailboxId: string;
+  /** Left out: its first. */
+  draftId?: string;
   address: string;
   serviceId: string;
   apiKeyId: string;

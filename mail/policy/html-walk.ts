@@ -69,8 +69,16 @@ function hides(style: ReadonlyMap<string, string>): boolean {
     is('max-height', '0', '0px') ||
     Number(style.get('opacity') ?? 1) < 0.1 ||
     isTiny(style.get('font-size') ?? '') ||
-    Number.parseFloat(style.get('text-indent') ?? '0') < -500
+    isAway(style)
   );
+}
+
+const PLACES = ['left', 'right', 'top', 'bottom', 'margin-left', 'margin-top', 'text-indent'];
+
+/** Put where no window reaches, or cut down to nothing. */
+function isAway(style: ReadonlyMap<string, string>): boolean {
+  const far = PLACES.some((property) => Number.parseFloat(style.get(property) ?? '0') < -500);
+  return far || /^rect\((?:[01](?:px)?,?){4}\)$/.test(style.get('clip') ?? '');
 }
 
 function isTiny(size: string): boolean {

@@ -10,8 +10,10 @@ export interface Place {
   open: boolean;
 }
 
-/** `/llms.txt`: what this is and where to go on, for agents that know nothing of it. llmstxt.org. */
-export function llmsText(operations: readonly Operation[], { baseUrl, open }: Place): string {
+/**
+ * `/llms.txt`: what this is and where to go on, for agents that know nothing of it. llmstxt.org. `guide`: docs/agents.md.
+ */
+export function llmsText(operations: readonly Operation[], { baseUrl, open }: Place, guide: string): string {
   return [
     '# Mailstead',
     '',
@@ -29,6 +31,7 @@ export function llmsText(operations: readonly Operation[], { baseUrl, open }: Pl
     `- [REST](${baseUrl}/openapi.json): POST /api/tools/{name} with the arguments as JSON, OpenAPI 3.1`,
     `- [Tokens and errors](${baseUrl}/auth.md): how to get in, what a token may do, what a refusal looks like`,
     '',
+    ...belowHeading(guide),
     '## Tools',
     '',
     `Catalogue: SHA-256 ${catalogueSha256()}. tools/list says the same in _meta; when it changes without an update, stop and tell your owner.`,
@@ -36,6 +39,14 @@ export function llmsText(operations: readonly Operation[], { baseUrl, open }: Pl
     ...operations.map((one) => `- ${one.name} (${one.toolset}, ${one.action}): ${one.description}`),
     '',
   ].join('\n');
+}
+
+/** A page of the documentation as a section of a longer text, which has none of the files that it links to. */
+function belowHeading(page: string): string[] {
+  return page
+    .replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1')
+    .replace(/^(#+ )/gm, '#$1')
+    .split('\n');
 }
 
 /** `/auth.md`: how a caller gets in. */

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationServer } from '../oauth/metadata.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';
 import { authText, clientConfiguration, llmsText, type Place, protectedResource } from './discovery-texts.ts';
+
+const GUIDE = new URL('../../docs/agents.md', import.meta.url);
 
 /** A version that was just installed is seen within minutes. */
 const CACHE = 'public, max-age=300';
@@ -29,7 +32,7 @@ const PAGES: readonly Page[] = [
   {
     path: '/llms.txt',
     type: 'text/plain; charset=utf-8',
-    text: async (world) => llmsText(await known(world), placeOf(world)),
+    text: async (world) => llmsText(await known(world), placeOf(world), await readFile(GUIDE, 'utf8')),
   },
   { path: '/auth.md', type: 'text/markdown; charset=utf-8', text: async (world) => authText(placeOf(world)) },
   {

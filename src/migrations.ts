@@ -8,11 +8,11 @@ const files = [
   '0004-send.sql',
   '0005-events.sql',
   '0006-agents.sql',
-  '0008-proposals.sql',
-  '0007-oauth.sql',
-  '0010-writing.sql',
-  '0011-pins.sql',
-  '0009-narrow-tokens.sql',
+  '0007-proposals.sql',
+  '0008-oauth.sql',
+  '0009-writing.sql',
+  '0010-pins.sql',
+  '0011-narrow-tokens.sql',
 ];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */

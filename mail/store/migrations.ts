@@ -26,13 +26,13 @@ const files = [
   '0023-bans.sql',
   '0024-aliases.sql',
   '0025-anomaly.sql',
-  '0033-labels.sql',
-  '0030-claims.sql',
-  '0029-agent-policy.sql',
-  '0027-approval.sql',
-  '0026-exposure.sql',
-  '0034-withheld.sql',
-  '0028-egress.sql',
+  '0026-labels.sql',
+  '0027-claims.sql',
+  '0028-agent-policy.sql',
+  '0029-approval.sql',
+  '0030-exposure.sql',
+  '0031-withheld.sql',
+  '0032-egress.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -22,5 +22,6 @@ export async function credentialHolds(
   if (password !== undefined) return store.read(passwordHolds, { id: Number(password), now: clock() });
   const id = rowId('token', credential);
   const token = id === undefined ? undefined : await store.read(findToken, { id });
-  return token !== undefined && (token.expiresAt === null || token.expiresAt > clock());
+  if (token === undefined || token.mode === 'frozen') return false;
+  return token.expiresAt === null || token.expiresAt > clock();
 }

@@ -116,7 +116,9 @@ export async function enter(tx: Write, submission: Submission, stamp: Stamp): Pr
   await spend(tx, budgets, keys, stamp);
   if (verdict.kind === 'agent') await countAgainstLimits(tx, verdict.agent);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
-  const paused = watched && met && (await watchSent(tx, watched, { trace, met }, stamp));
+  // What waits for a person's word has reached nobody: who talks an agent into much of it would stop the mailbox for all.
+  const counts = reasons.length === 0;
+  const paused = counts && watched && met ? await watchSent(tx, watched, { trace, met }, stamp) : undefined;
   if (verdict.kind === 'agent') await meet(tx, ownerOf(mail), keys, stamp.now);
   const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? reasons[0]?.text ?? null);
   if (sendAt === null && heldBecause === null) {

@@ -3,6 +3,7 @@ import { trySubmit } from '../../mail/delivery/submit.ts';
 import { exposedSince, forgetExposures, readBy } from '../../mail/store/exposure.ts';
 import { agentSendOf } from '../../mail/store/agent-send.ts';
 import { query } from '../../mail/store/engine/types.ts';
+import { pausedSenders } from '../../mail/store/paused-sender.ts';
 import { GateWorld, outcomeOf } from '../support/gate-world.ts';
 
 const HOUR = 3_600_000;
@@ -34,6 +35,18 @@ describe('what an agent has read', () => {
       heldBecause: 'The mailbox never wrote to new@x.test, and mail of evil@y.test was read before',
       reasons: [{ recipients: ['new@x.test'] }],
     });
+  });
+
+  test('holds what it holds, and pauses nobody for it', async () => {
+    await world.read([await world.put({ from: 'evil@y.test' })]);
+    const budgets = [{ subject: 'account/1', told: '', watched: true }];
+    const many = (n: number): string[] => Array.from({ length: 50 }, (_, i) => `s${n}-${i}@x.test`);
+    for (const n of [1, 2, 3, 4, 5]) {
+      expect(outcomeOf(await world.send(many(n), {}, { budgets }))).toBe('first_seen_recipient');
+    }
+    expect(await world.box.store.read(pausedSenders, { tenant: 1, after: '', limit: 10 })).toEqual([]);
+    for (const n of [6, 7, 8]) await world.sendByHand(many(n), { budgets });
+    expect(await world.box.store.read(pausedSenders, { tenant: 1, after: '', limit: 10 })).toHaveLength(1);
   });
 
   test('is nothing when the house wrote it, provably', async () => {

@@ -84,7 +84,8 @@ export const rotateEmailCredentials = operation({
     const { id } = await mailboxOf(call, which);
     const mailboxId = publicId('mailbox', id);
     const password = given ?? generatePassword();
-    await noteShownSecret(call, { kind: 'password', text: password });
+    // Who gives one knows it: remembered, any word could be made one that no mail may hold.
+    if (reveal && given === undefined) await noteShownSecret(call, { kind: 'password', text: password });
     await replace(call, { account: id, password, revealed: reveal && given === undefined });
     const services = await call.store.read(servicesOf, { account: id });
     await rewriteEnvFiles(call, services);

@@ -166,9 +166,12 @@ export class McpDoor {
     return response;
   }
 
-  async #modern(exchange: Exchange): Promise<Response> {
+  async #modern(exchange: Exchange): Promise<McpAnswer | Response> {
+    const { message, id } = exchange;
+    const lacking = lackingParam(message);
+    if (lacking !== undefined) return rpcError(id, -32602, `${message.method} needs params.${lacking}`);
     const library = await this.#loaded();
-    return library.modern(webRequest(exchange.request), exchange.message, this.#served(exchange));
+    return library.modern(webRequest(exchange.request), message, this.#served(exchange));
   }
 
   #served(exchange: Exchange): Served {

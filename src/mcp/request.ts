@@ -53,17 +53,32 @@ export function isModern({ params }: Message, request: McpRequest): boolean {
   return (request.header('mcp-protocol-version') ?? '') >= '2026';
 }
 
-/** What methods beyond tools need; the library would take what is missing for a fault of its own. */
-const NEEDED: Readonly<Record<string, Readonly<Record<string, 'string' | 'object'>>>> = {
-  'resources/read': { uri: 'string' },
-  'prompts/get': { name: 'string' },
-  'completion/complete': { ref: 'object', argument: 'object' },
+type Params = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Params =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const areTexts = (value: unknown): boolean =>
+  value === undefined || (isObject(value) && Object.values(value).every((one) => typeof one === 'string'));
+const isReference = (ref: unknown): boolean =>
+  isObject(ref) &&
+  ((ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') ||
+    (ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string'));
+
+/** What methods beyond tools need; the library would take what is missing, or of another type, for a fault of its own. */
+const NEEDED: Readonly<Record<string, Readonly<Record<string, (value: unknown) => boolean>>>> = {
+  'resources/read': { uri: (value) => typeof value === 'string' },
+  'prompts/get': { name: (value) => typeof value === 'string', arguments: areTexts },
+  'completion/complete': {
+    ref: isReference,
+    argument: (value) => isObject(value) && typeof value['name'] === 'string' && typeof value['value'] === 'string',
+    context: (value) => value === undefined || (isObject(value) && areTexts(value['arguments'])),
+  },
 };
 
-/** The parameter that a request lacks; undefined: none. */
+/** The parameter that a request lacks, or has in another form; undefined: none. */
 export function lackingParam({ method, params }: Message): string | undefined {
   const needed = Object.hasOwn(NEEDED, method) ? Object.entries(NEEDED[method] ?? {}) : [];
-  return needed.find(([name, type]) => params[name] === null || typeof params[name] !== type)?.[0];
+  return needed.find(([name, fits]) => !fits(params[name]))?.[0];
 }
 
 /** Whether a client of the older revisions takes messages as they come. */

@@ -1,4 +1,6 @@
 import type { Inside } from '../sample.ts';
+import { isRar, RarScan } from './rar-scan.ts';
+import { isSevenZip, SEVEN_HEAD, sevenZipDirectory } from './seven-zip.ts';
 import { zipDirectory } from './zip-directory.ts';
 
 /** Octets of the end that are kept: the directory of an archive, and the comment of up to 64 KiB behind it. */
@@ -9,9 +11,13 @@ const COMPOUND = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 const MACROS = Buffer.from('_VBA_PROJECT\0', 'utf16le');
 const LOCKED = Buffer.from('EncryptedPackage\0', 'utf16le');
 
-/** Whether what begins so has a directory that can be read: zip with all office documents of today, or a compound file. */
+/**
+ * Whether what begins so has a directory that can be read: zip with all office documents of today, a compound file, RAR or
+ * 7z.
+ */
 export function isContainer(head: Buffer): boolean {
-  return /^PK(?:\x03\x04|\x05\x06)/.test(head.toString('latin1', 0, 4)) || isCompound(head);
+  const isZip = /^PK(?:\x03\x04|\x05\x06)/.test(head.toString('latin1', 0, 4));
+  return isZip || isCompound(head) || isRar(head) || isSevenZip(head);
 }
 
 function isCompound(head: Buffer): boolean {
@@ -21,6 +27,8 @@ function isCompound(head: Buffer): boolean {
 /** Looks for the directory in the octets of a file as they go by: one pass, and only the end of it is kept. */
 export class ContainerScan {
   #tail = Buffer.alloc(0);
+  #head = Buffer.alloc(0);
+  readonly #rar = new RarScan();
   #length = 0;
   #compound: boolean | undefined;
   #macros = false;
@@ -28,6 +36,8 @@ export class ContainerScan {
 
   push(piece: Buffer): void {
     this.#compound ??= isCompound(piece);
+    if (this.#head.length < SEVEN_HEAD) this.#head = Buffer.concat([this.#head, piece.subarray(0, SEVEN_HEAD)]);
+    this.#rar.push(piece);
     const seen = this.#tail.length;
     const joined = Buffer.concat([this.#tail, piece]);
     if (this.#compound) {
@@ -42,6 +52,8 @@ export class ContainerScan {
 
   end(): Inside | undefined {
     if (this.#compound === true) return { names: [], locked: this.#locked, macros: this.#macros };
+    if (isRar(this.#head)) return this.#rar.end();
+    if (isSevenZip(this.#head)) return sevenZipDirectory(this.#head, this.#tail, this.#length);
     const entries = zipDirectory(this.#tail);
     if (entries === undefined) return undefined;
     const names = entries.map(({ name }) => name);

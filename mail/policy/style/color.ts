@@ -1,0 +1,60 @@
+/** Red, green and blue, to 255. */
+export type Color = readonly [number, number, number];
+
+export const WHITE: Color = [255, 255, 255];
+export const BLACK: Color = [0, 0, 0];
+
+const NAMED: Readonly<Record<string, Color>> = {
+  white: WHITE,
+  black: BLACK,
+  snow: [255, 250, 250],
+  ivory: [255, 255, 240],
+};
+
+/** A color as it is written; `clear`: nothing is drawn; undefined: it is not understood here. */
+export function readColor(written: string): Color | 'clear' | undefined {
+  const text = written.trim().toLowerCase();
+  if (text === 'transparent') return 'clear';
+  return NAMED[text] ?? hexadecimal(text) ?? byParts(text);
+}
+
+function hexadecimal(text: string): Color | 'clear' | undefined {
+  const digits = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/.exec(text)?.[1] ?? /^#([0-9a-f]{4}|[0-9a-f]{8})$/.exec(text)?.[1];
+  if (digits === undefined) return undefined;
+  const long = digits.length < 5 ? digits.replace(/./g, '$&$&') : digits;
+  const part = (at: number): number => Number.parseInt(long.slice(at, at + 2), 16);
+  return long.length === 8 && part(6) < CLEAR * 255 ? 'clear' : [part(0), part(2), part(4)];
+}
+
+/** Of what is drawn so faintly nothing is seen. */
+const CLEAR = 0.1;
+const PARTS = /^rgba?\((\d{1,3})[,\s]{1,3}(\d{1,3})[,\s]{1,3}(\d{1,3})(?:[,/\s]{1,3}([\d.]{1,6})(%?))?\)$/;
+const BRIGHTNESS =
+  /^hsla?\([\d.]{1,6}(?:deg)?[,\s]{1,3}[\d.]{1,6}%?[,\s]{1,3}([\d.]{1,6})%?(?:[,/\s]{1,3}([\d.]{1,6})(%?))?\)$/;
+
+function byParts(text: string): Color | 'clear' | undefined {
+  const [, red, green, blue, opacity, percent] = PARTS.exec(text) ?? [];
+  if (red === undefined) return byBrightness(text);
+  return isClear(opacity, percent) ? 'clear' : [Number(red), Number(green), Number(blue)];
+}
+
+/** Of those by hue the lightest and the darkest: these are white and black, whatever the hue. */
+function byBrightness(text: string): Color | 'clear' | undefined {
+  const [, brightness, opacity, percent] = BRIGHTNESS.exec(text) ?? [];
+  if (brightness === undefined) return undefined;
+  if (isClear(opacity, percent)) return 'clear';
+  if (Number(brightness) > 97) return WHITE;
+  return Number(brightness) < 3 ? BLACK : undefined;
+}
+
+function isClear(opacity = '1', percent = ''): boolean {
+  return Number(opacity) < (percent === '%' ? 100 * CLEAR : CLEAR);
+}
+
+/** Steps of 255 that no eye tells apart on a page. */
+const ALIKE = 10;
+
+/** Whether text of one color can be told from what is behind it. */
+export function looksLike(one: Color, other: Color): boolean {
+  return one.every((part, i) => Math.abs(part - (other[i] ?? 0)) <= ALIKE);
+}

@@ -1,0 +1,90 @@
+import type { Tag } from '../html-tags.ts';
+
+/** What is said of an element, by property; lower case, without blanks. */
+export type Declared = ReadonlyMap<string, string>;
+
+/** Characters of one block of declarations that are read. */
+const MOST_BLOCK = 2000;
+
+/** The declarations of a block: those with `!important` apart, of two of one property the last. CSS 2.2 4.1.8. */
+export function declarationsOf(block: string): { usual: Declared; important: Declared } {
+  const usual = new Map<string, string>();
+  const important = new Map<string, string>();
+  const plain = block
+    .slice(0, MOST_BLOCK)
+    .toLowerCase()
+    .replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
+    .replace(ESCAPED, (_, digits?: string, sign?: string) => sign ?? character(digits ?? ''))
+    // Numbers are parted by blanks or by commas, whichever.
+    .replace(/(?<=[\d%])\s+(?=[\d.])/g, ',')
+    .replace(/\s+/g, '');
+  for (const one of plain.split(';')) {
+    const colon = one.indexOf(':');
+    if (colon < 1) continue;
+    const value = one.slice(colon + 1);
+    const urgent = value.endsWith('!important');
+    (urgent ? important : usual).set(one.slice(0, colon), urgent ? value.slice(0, -'!important'.length) : value);
+  }
+  return { usual, important };
+}
+
+/** CSS 2.2 4.1.3: a letter by its number, or a sign as it is. */
+const ESCAPED = /\\(?:([0-9a-f]{1,6})\s?|([^0-9a-f\s]))/g;
+
+function character(digits: string): string {
+  const code = Number.parseInt(digits, 16);
+  return code > 0x10ffff ? '' : String.fromCodePoint(code).toLowerCase();
+}
+
+/** Whether nobody sees an element, and what is in it, whatever color it has. */
+export function hides(style: Declared): boolean {
+  const is = (property: string, ...values: string[]): boolean => values.includes(style.get(property) ?? '-');
+  return (
+    is('display', 'none') ||
+    is('visibility', 'hidden', 'collapse') ||
+    is('mso-hide', 'all') ||
+    is('content-visibility', 'hidden') ||
+    is('zoom', '0', '0%') ||
+    is('scale', '0', '0%') ||
+    is('max-height', '0', '0px') ||
+    is('max-width', '0', '0px') ||
+    (is('overflow', 'hidden') && (is('height', '0', '0px', '1px') || is('width', '0', '0px', '1px'))) ||
+    (is('overflow', 'hidden') && is('line-height', '0', '0px')) ||
+    isFaint(style.get('opacity') ?? '1') ||
+    isFaint(/\bopacity\(([\d.]{1,6}%?)\)/.exec(style.get('filter') ?? '')?.[1] ?? '1') ||
+    isTiny(style.get('font-size') ?? '') ||
+    isTiny(/(\d[\d.]{0,6}(?:px|pt|r?em|%)?)\//.exec(style.get('font') ?? '')?.[1] ?? '') ||
+    isAway(style)
+  );
+}
+
+const PLACES = ['left', 'right', 'top', 'bottom', 'margin-left', 'margin-top', 'text-indent'];
+
+/** Put where no window reaches, or cut or drawn down to nothing. */
+function isAway(style: Declared): boolean {
+  const far = PLACES.some((property) => Number.parseFloat(style.get(property) ?? '0') < -500);
+  const shape = `${style.get('clip') ?? ''} ${style.get('clip-path') ?? ''} ${style.get('transform') ?? ''}`;
+  return far || /rect\((?:[01](?:px)?,?){4}\)|inset\((?:50|100)%\)|scale\(0\)|translate[xy]?\(-\d{4}/.test(shape);
+}
+
+function isFaint(opacity: string): boolean {
+  return Number.parseFloat(opacity) < (opacity.endsWith('%') ? 10 : 0.1);
+}
+
+function isTiny(size: string): boolean {
+  const [, number = '', unit = ''] = /^(\d{0,4}(?:\.\d{1,6})?)([a-z%]{0,4})$/.exec(size) ?? [];
+  if (number === '') return false;
+  const pixels = Number(number) * ({ em: 16, rem: 16, '%': 0.16, pt: 1.33 }[unit] ?? 1);
+  return pixels < 2;
+}
+
+/** What an element says of its colors; undefined: nothing. `unknown`: it says what is not understood here. */
+export function colorsOf(style: Declared, attributes: Tag['attributes']): { text?: string; behind?: string } {
+  const text = style.get('-webkit-text-fill-color') ?? style.get('color') ?? attributes.get('color');
+  const image = style.has('background-image') || attributes.has('background');
+  const behind = style.get('background-color') ?? style.get('background') ?? attributes.get('bgcolor');
+  return {
+    ...(text !== undefined && { text }),
+    ...(image ? { behind: 'unknown' } : behind !== undefined && { behind }),
+  };
+}

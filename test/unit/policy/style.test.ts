@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { walkHtml } from '../../../mail/policy/html-walk.ts';
+
+/** The words that a reader sees, and those that one does not. */
+function read(html: string): { seen: string; hidden: string } {
+  const texts = [...walkHtml(html)].flatMap((piece) => (piece.kind === 'text' ? [piece] : []));
+  const joined = (unseen: 'hidden' | undefined): string =>
+    texts
+      .filter((one) => one.unseen === unseen)
+      .map(({ text }) => text.trim())
+      .join('');
+  return { seen: joined(undefined), hidden: joined('hidden') };
+}
+
+const styled = (css: string, body: string): ReturnType<typeof read> => read(`<style>${css}</style>${body}`);
+
+describe('what a style sheet hides', () => {
+  test.each([
+    ['a class', '.x{display:none}', '<p class="y x">A</p>'],
+    ['an id', '#x{visibility:hidden}', '<p id=x>A</p>'],
+    ['a type', 'p{opacity:0}', '<p>A</p>'],
+    ['several', 'h1, .x , h2{font-size:0}', '<p class=x>A</p>'],
+    ['all at once', 'p.x#y{mso-hide:all}', '<p class=x id=y>A</p>'],
+    ['one inside another', 'div .x b{display:none}', '<div><p class=x><i><b>A</b></i></p></div>'],
+    ['a child', 'div>p{left:-9999px}', '<div><p>A</p></div>'],
+    ['what is in the body that nobody wrote', 'html body .x{display:none}', '<p class=x>A</p>'],
+    ['white text on the body that nobody wrote', 'body{color:white}', '<p>A</p>'],
+    ['an attribute', '[title="a"]{display:none}', '<p title=a>A</p>'],
+    ['anything', '*{display:none}', '<p>A</p>'],
+    ['the later rule', '.x{display:block}.x{display:none}', '<p class=x>A</p>'],
+    ['the heavier rule', '#y{display:none}.x{display:block}', '<p class=x id=y>A</p>'],
+    ['what is important', '.x{display:none!important}', '<p class=x style="display:block">A</p>'],
+    ['a rule for screens', '@media only screen and (max-width:2000px){.x{display:none}}', '<p class=x>A</p>'],
+    ['a rule behind another block', '@media print{.x{color:red}} .x{display:none}', '<p class=x>A</p>'],
+    ['a rule behind notes', '/* {a} */ @import "x"; /*b*/.x/*c*/{/*d*/display:none}', '<p class=x>A</p>'],
+    ['a rule in a comment', '<!-- .x{display:none} -->', '<p class=x>A</p>'],
+    ['white text on the page', '.x{color:#fffffe}', '<div class=x><b>A</b></div>'],
+    ['text of the color of a cell', 'td{background:#000}', '<table><td>A</td></table>'],
+    ['clear text', '.x{color:rgba(0,0,0,0)}', '<p class=x>A</p>'],
+    ['clear text by percent', '.x{color:rgb(0 0 0 / 0%)}', '<p class=x>A</p>'],
+    ['clear text in hexadecimal', '.x{color:#0000}', '<p class=x>A</p>'],
+    ['white by its brightness', '.x{color:hsl(0 0% 100%)}', '<p class=x>A</p>'],
+    ['the color that fills letters', '.x{color:red;-webkit-text-fill-color:transparent}', '<p class=x>A</p>'],
+    ['a property in numbers', '.x{d\\69 splay:n\\one}', '<p class=x>A</p>'],
+    ['a property behind a note', '.x{/* * **/display:none}', '<p class=x>A</p>'],
+    ['a percentage', '.x{opacity:0%}', '<p class=x>A</p>'],
+    ['a filter', '.x{filter:opacity(0)}', '<p class=x>A</p>'],
+    ['a font without size', '.x{font:italic 1px/1 serif}', '<p class=x>A</p>'],
+    ['what is drawn to nothing', '.x{scale:0}', '<p class=x>A</p>'],
+    ['what is not drawn', '.x{content-visibility:hidden}', '<p class=x>A</p>'],
+    ['what is put away', '.x{transform:translateX(-9999px)}', '<p class=x>A</p>'],
+    ['lines without height', '.x{line-height:0;overflow:hidden}', '<p class=x>A</p>'],
+    ['what is cut to nothing', '.x{width:0;overflow:hidden}', '<p class=x>A</p>'],
+  ])('%s', (_name, css, body) => {
+    expect(styled(css, body)).toEqual({ seen: '', hidden: 'A' });
+  });
+
+  test.each(['iframe', 'noembed', 'noframes', 'datalist'])('a screen shows no text in %s', (name) => {
+    expect(read(`<${name}>A</${name}>B`)).toEqual({ seen: 'B', hidden: '' });
+  });
+
+  test.each([
+    'color:#0008',
+    'color:rgb(0 0 0 / 50%)',
+    'color:hsl(0 0% 20%)',
+    'opacity:50%',
+    'filter:opacity(1)',
+    'font:bold 700 12px/1.2 serif',
+    'transform:translate(-50%,-50%)',
+    'margin:0 0 1px 2px',
+  ])('a screen shows what has %s', (css) => {
+    expect(styled(`.x{${css}}`, '<p class=x>A</p>')).toEqual({ seen: 'A', hidden: '' });
+  });
+
+  test('wherever it stands', () => {
+    expect(read('<p class=x>A</p>B<style type="text/css">.x{display:none}</style>')).toEqual({
+      seen: 'B',
+      hidden: 'A',
+    });
+  });
+
+  test('of a sheet that no mail needs: everything', () => {
+    expect(styled('.a{color:red}'.repeat(4000), '<p>A</p>')).toEqual({ seen: '', hidden: 'A' });
+  });
+});
+
+describe('what it does not hide', () => {
+  test.each([
+    ['another class', '.x{display:none}', '<p class=xy>A</p>'],
+    ['what stands beside', '.x .y{display:none}', '<p class=x></p><p class=y>A</p>'],
+    ['the lighter rule', '.x{display:none}#y{display:block}', '<p class=x id=y>A</p>'],
+    ['its own style', '.x{display:none}', '<p class=x style="display:block">A</p>'],
+    ['a rule for paper', '@media print{.x{display:none}}', '<p class=x>A</p>'],
+    ['a rule for telephones', '@media screen and (max-width:600px){.x{display:none}}', '<p class=x>A</p>'],
+    ['a rule for the dark', '@media (prefers-color-scheme:dark){.x{display:none}}', '<p class=x>A</p>'],
+    ['a state', 'a:hover,.x:hover{display:none}', '<p class=x>A</p>'],
+    ['what is drawn beside it', '.x::before{display:none}', '<p class=x>A</p>'],
+    ['white on black', 'td{background-color:#000}', '<table><td><font color=white>A</font></td></table>'],
+    ['white on a picture', 'td{background:url(a.png)}', '<table><td style="color:#fff">A</td></table>'],
+    ['white on what is not known', 'td{background:var(--a)}', '<table><td style="color:#fff">A</td></table>'],
+    ['what has a color of its own', 'body{color:#fff}', '<body><p style="color:#333">A</p></body>'],
+  ])('%s', (_name, css, body) => {
+    expect(styled(css, body)).toEqual({ seen: 'A', hidden: '' });
+  });
+
+  test('a sheet for paper', () => {
+    expect(read('<style media=print>.x{display:none}</style><p class=x>A</p>')).toEqual({ seen: 'A', hidden: '' });
+  });
+});

@@ -9,8 +9,9 @@ export type ToJudge =
   | { kind: 'close' };
 
 export type FromJudge =
-  /** It has something to do and is not in a loop; each second. */
-  | { kind: 'works' }
+  /** It has something to do and is not in a loop; when it begins, and four times a second. `cpu`: ms that it has had so far. */
+  | { kind: 'works'; cpu: number }
+  | { kind: 'begun'; id: number }
   | { kind: 'answer'; id: number; value: Judgement | number[] }
   | { kind: 'failed'; id: number; message: string; stack: string }
   | { kind: 'counted'; name: string; labels: Labels }

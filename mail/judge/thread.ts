@@ -22,7 +22,7 @@ export function fromThread(): Log & Meter {
   };
 }
 
-const PULSE_MS = 1_000;
+const PULSE_MS = 250;
 
 /** The body of the judge's thread. `close` gives back what the judge holds. */
 export function runJudgeThread(judge: Judge, close: () => void): void {
@@ -30,8 +30,13 @@ export function runJudgeThread(judge: Judge, close: () => void): void {
   if (port === null) throw new Error('this module is the thread of the judge, not a program');
   let open = 0;
   let pulse: NodeJS.Timeout | undefined;
+  const beat = (): void => port.postMessage({ kind: 'works', cpu: cpuOfThread() } satisfies FromJudge);
   const work = async (asked: Asked): Promise<void> => {
-    if (open++ === 0) pulse = setInterval(() => port.postMessage({ kind: 'works' } satisfies FromJudge), PULSE_MS);
+    if (open++ === 0) {
+      beat();
+      pulse = setInterval(beat, PULSE_MS);
+    }
+    port.postMessage({ kind: 'begun', id: asked.id } satisfies FromJudge);
     await answer(port, judge, asked);
     if (--open === 0) clearInterval(pulse);
   };
@@ -44,6 +49,11 @@ export function runJudgeThread(judge: Judge, close: () => void): void {
     close();
     port.close();
   });
+}
+
+function cpuOfThread(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
 type Asked = Exclude<ToJudge, { kind: 'close' }>;

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { JudgeClient, type JudgeClientOptions } from '../../../mail/judge/client.ts';
 import { type Arriving, JudgeAway } from '../../../mail/judge/judging.ts';
 import { quiet } from '../../../mail/log.ts';
@@ -8,6 +8,11 @@ const THREAD = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, workerData } from 'node:worker_threads';
     const held = [];
+    const works = (id) => {
+      parentPort.postMessage({ kind: 'begun', id });
+      const { user, system } = process.threadCpuUsage();
+      parentPort.postMessage({ kind: 'works', cpu: (user + system) / 1000 });
+    };
     parentPort.on('message', ({ kind, id, mail, source }) => {
       if (kind === 'close') parentPort.close();
       else if (kind === 'words') {
@@ -19,8 +24,15 @@ const THREAD = new URL(
       else if (mail.sender === 'throw') throw new Error('a defect');
       else if (mail.sender === 'fill') { const all = []; for (;;) all.push(new Array(1e5).fill(id)); }
       else if (mail.sender === 'loop') for (;;);
+      else if (mail.sender === 'spin') { works(id); for (;;); }
+      else if (mail.sender === 'long') {
+        works(id);
+        setTimeout(() => parentPort.postMessage({ kind: 'answer', id, value: workerData }), 100);
+      }
+      else if (mail.sender === 'sleep') { works(id); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000); parentPort.postMessage({ kind: 'answer', id, value: workerData }); }
       else if (mail.sender === 'slow') setInterval(() => parentPort.postMessage({ kind: 'works' }), 20);
       else if (mail.sender === 'hold') held.push(id);
+      else if (mail.sender === 'begin') works(id);
       else if (mail.sender === 'fail') parentPort.postMessage({ kind: 'failed', id, message: 'not now', stack: 'there' });
       else parentPort.postMessage({ kind: 'answer', id, value: workerData });
     });`)}`,
@@ -66,10 +78,64 @@ test('a message that takes long fails alone, and its thread goes on', async () =
   await expect(client.judge(from('anna'))).resolves.toEqual(VALUE);
 });
 
-test('a thread in a loop is ended, and another one starts', async () => {
+test('a thread that never says anything is ended, and another one starts', async () => {
   start({ patienceMs: 20_000, silenceMs: 300 });
   await expect(client.judge(from('loop'))).rejects.toThrow('ended');
   await expect.poll(() => client.judge(from('anna')).catch(() => 'away'), { timeout: 10_000 }).toEqual(VALUE);
+});
+
+const outcome = ({ findings }: { findings: readonly { rule: string }[] }): string => findings[0]?.rule ?? 'judged';
+
+test('a message that keeps the thread looping is Junk, unchecked, and is told of; what was there too is judged', async () => {
+  const told: object[] = [];
+  const counted: string[] = [];
+  const log = { ...quiet, error: (fields: object) => void told.push(fields) };
+  start({ log, meter: { ...quiet, count: (name) => void counted.push(name) }, patienceMs: 20_000, cpuMs: 300 });
+  const all = ['long', 'spin', 'ben', 'spin'].map((who, at) => client.judge(from(who, 100, `9.1.${at}.1`)));
+  const found = await Promise.all(all.map((each) => each.then(outcome)));
+  expect(found).toEqual(['judged', 'unchecked', 'judged', 'unchecked']);
+  // The first one loops beside another and is asked about alone; the second one has the next thread for itself.
+  expect(told).toHaveLength(2);
+  expect(told).toContainEqual({ message: 't', ip: '9.1.1.1', size: 100 });
+  expect(told).toContainEqual({ message: 't', ip: '9.1.3.1', size: 100 });
+  expect(counted.filter((name) => name === 'judge_loops_total')).toHaveLength(3);
+});
+
+test('while those that may be in a loop are looked at alone the next ones are judged', async () => {
+  start({ patienceMs: 20_000, cpuMs: 500 });
+  const order: string[] = [];
+  const ask = async (who: string): Promise<void> => {
+    const found = outcome(await client.judge(from(who)));
+    order.push(`${who} ${found}`);
+  };
+  // The one that takes its time is innocent, and nobody knows.
+  await Promise.all(['long', 'spin', 'anna', 'ben'].map(ask));
+  expect(order.indexOf('anna judged')).toBeLessThan(order.indexOf('spin unchecked'));
+  expect(order.toSorted()).toEqual(['anna judged', 'ben judged', 'long judged', 'spin unchecked']);
+});
+
+test('three that loop from one network within an hour, and it is sent away', async () => {
+  start({ patienceMs: 20_000, cpuMs: 100 });
+  for (let times = 0; times < 3; times++) await client.judge(from('spin', 1, '9.1.2.7'));
+  await expect(client.judge(from('anna', 1, '9.1.2.9'))).rejects.toThrow('again and again');
+  expect(outcome(await client.judge(from('anna', 1, '9.9.9.9')))).toBe('judged');
+});
+
+test('what nobody waits for any more, and whose octets may be gone, is not asked about again after a loop', async () => {
+  const counted: string[] = [];
+  start({ patienceMs: 100, cpuMs: 500, meter: { ...quiet, count: (name) => void counted.push(name) } });
+  const given = ['hold', 'begin'].map((sender) => ({ ...from(sender), octets: new Uint8Array(8) }));
+  const late = await Promise.allSettled(given.map((mail) => client.judge(mail)));
+  expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  for (const { octets } of given) octets.buffer.transfer(0);
+  await expect(client.judge(from('spin'))).rejects.toThrow('in time');
+  await vi.waitFor(() => expect(counted).toEqual(['judge_loops_total']), 10_000);
+  expect(await client.judge(from('you@x.example'))).toEqual(VALUE);
+});
+
+test('a thread that only waits is in no loop', async () => {
+  start({ patienceMs: 20_000, cpuMs: 100 });
+  expect(outcome(await client.judge(from('sleep')))).toBe('judged');
 });
 
 test('only so many octets are there at once; large messages wait for each other and for nobody else', async () => {

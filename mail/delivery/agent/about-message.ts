@@ -6,15 +6,18 @@ import { MessageIndexer } from '../../message/indexer.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { messageIds } from '../../message/msg-id.ts';
 import { unpackParts } from '../../message/parts.ts';
+import { canaryForms } from '../../store/canary.ts';
 import { answeredEmail } from '../../store/answerable.ts';
 import type { MailStore } from '../../store/store.ts';
 import { shownSecrets } from '../../store/shown-secret.ts';
 import type { Verdict } from '../policy.ts';
+import { withoutCanaries } from './canaries.ts';
+import { carriesRead } from './handed-on.ts';
 import { SecretFormats } from './secrets/formats.ts';
 import type { Sought } from './secrets/scan.ts';
-import { secretsIn } from './secrets/secrets-in.ts';
+import { type LookedThrough, type MessageToScan, secretsIn } from './secrets/secrets-in.ts';
 import { ShownForms } from './secrets/shown-form.ts';
-import type { EgressWatch } from './types.ts';
+import type { AgentSending, EgressWatch } from './types.ts';
 
 const PIECE = 256 * 1024;
 
@@ -30,6 +33,8 @@ export interface Leaving {
   recipients: readonly string[];
   /** ms UTC. */
   now: number;
+  /** By which it came, for who is told of it. */
+  door: string;
 }
 
 /** What the gate is told of a message, in place of what the door knew. */
@@ -47,22 +52,35 @@ export interface Told {
 export async function aboutMessage(store: MailStore, verdict: Verdict, message: Leaving): Promise<Told> {
   if (verdict.kind !== 'agent') return { verdict, index: message.index };
   const read = reader(store, message);
-  const { index, sha256 } = await readAgain(message.index.size, read);
+  const { index, sha256 } = await readAgain(store, message.index.size, read);
   const header = await read(0, Math.min(index.headerLength, LIMITS.header));
   const answers = verdict.agent.answers ?? (await answered(store, message.account, header.toString('latin1')));
   const handsOn = unpackParts(index.parts).some(({ type, subtype }) => type === 'message' && HANDED_ON.has(subtype));
-  const forwards = handsOn || verdict.agent.forwards;
+  const carrying = { ...message, agent: verdict.agent, answers, parts: index.parts, read };
+  const forwards = handsOn || verdict.agent.forwards || (await carriesRead(store, carrying));
   const { watch, ...agent } = verdict.agent;
-  const secrets =
-    watch === undefined
-      ? agent.secrets
-      : await secretsIn({ index, read, recipients: message.recipients }, await soughtOf(store, watch, message));
-  return { verdict: { kind: 'agent', agent: { ...agent, answers, forwards, secrets } }, index, sha256 };
+  const known = { ...agent, answers, forwards };
+  if (watch === undefined) return { verdict: { kind: 'agent', agent: known }, index, sha256 };
+  const { secrets: found, ...looked } = await lookedThrough(store, watch, { ...message, index, read });
+  const told = await withoutCanaries(store, watch, { agent: { ...known, ...looked }, found }, message);
+  return { verdict: { kind: 'agent', agent: told }, index, sha256 };
 }
 
-async function soughtOf(store: MailStore, { prefix, key }: EgressWatch, { tenant, now }: Leaving): Promise<Sought> {
-  const shown = await store.read(shownSecrets, { tenant, now });
-  return { formats: new SecretFormats(prefix), shown: new ShownForms(key).search(shown) };
+async function lookedThrough(
+  store: MailStore,
+  { prefix, key, readDocument }: EgressWatch,
+  message: Leaving & MessageToScan,
+): Promise<LookedThrough & Pick<AgentSending, 'sawSecrets'>> {
+  const { tenant, now } = message;
+  const [shown, laidOut] = await Promise.all([
+    store.read(shownSecrets, { tenant, now }),
+    store.read(canaryForms, { tenant }),
+  ]);
+  const sought: Sought = {
+    formats: new SecretFormats(prefix),
+    shown: new ShownForms(key).search([...shown, ...laidOut]),
+  };
+  return { ...(await secretsIn({ ...message, readDocument }, sought)), sawSecrets: shown.length > 0 };
 }
 
 const HANDED_ON = new Set(['rfc822', 'global']);
@@ -76,8 +94,12 @@ function reader(store: MailStore, { data, file }: Leaving): ReadOctets {
 }
 
 /** Of a message to nobody here the door read the little that sending on needs: an agent's is read whole. */
-async function readAgain(size: number, read: ReadOctets): Promise<{ index: MessageIndex; sha256: string }> {
-  const indexer = new MessageIndexer();
+async function readAgain(
+  { secretLinks }: MailStore,
+  size: number,
+  read: ReadOctets,
+): Promise<{ index: MessageIndex; sha256: string }> {
+  const indexer = new MessageIndexer(secretLinks);
   const digest = createHash('sha256');
   for (let at = 0; at < size; at += PIECE) {
     const piece = await read(at, Math.min(PIECE, size - at));

@@ -1,6 +1,7 @@
 import { textKey } from '../../message/address.ts';
 import { type Authored, threadAuthors } from '../../store/authors.ts';
 import type { Read } from '../../store/engine/types.ts';
+import { MOST_WAYS, waysOn } from '../../store/forwarder.ts';
 import { ownNames } from '../../store/own-names.ts';
 import { ownerOf } from '../../store/queue-lane.ts';
 import { reachedBefore } from '../../store/reached.ts';
@@ -16,7 +17,7 @@ export interface Recipient {
   address: string;
   /** As compared. */
   key: string;
-  /** A mailbox, owner or member of the organization. */
+  /** A mailbox, owner or member of the organization, whose mail nobody outside gets as well. */
   house: boolean;
   /** Owners said that mail to them is never held. */
   allowed: boolean;
@@ -46,7 +47,15 @@ export async function circleOf(rx: Read, mail: Submission, agent: AgentSending):
   const answered = known.find(({ email }) => email === answers);
   const authors = answered === undefined ? [] : known;
   const addresses = [...new Map(namedRecipients(mail).map((address) => [textKey(address), address]))];
-  const inside = await insiders(rx, mail, addresses);
+  const inHouse: InHouse = async (keys) => {
+    const own = await insiders(rx, mail, keys);
+    return (key) => own.has(key) || house.includes(key);
+  };
+  const inside = await staysInside(
+    rx,
+    addresses.map(([key]) => key),
+    { inHouse, allow: policy.allow },
+  );
   const diverted = answered === undefined ? [] : await replyTo(rx, answered);
   const proved = new Set(authors.filter(({ authentic }) => authentic).map(({ author }) => author));
   // What the agent itself put into the mailbox says of nobody that they wrote.
@@ -58,7 +67,7 @@ export async function circleOf(rx: Read, mail: Submission, agent: AgentSending):
     recipients: addresses.map(([key, address]) => ({
       address,
       key,
-      house: inside.has(key) || house.includes(key),
+      house: inside.has(key),
       allowed: covers(policy.allow, key),
       author: proved.has(key),
       claimed: claimed.has(key),
@@ -68,19 +77,31 @@ export async function circleOf(rx: Read, mail: Submission, agent: AgentSending):
   };
 }
 
-/** Recipients whose mail all comes into mailboxes of the organization that sends, be it by an alias or a catch-all. */
-async function insiders(
+/** Finds out which of these addresses (keys) are of the house, wherever their mail goes on to. */
+type InHouse = (keys: readonly string[]) => Promise<(key: string) => boolean>;
+
+/**
+ * Of these addresses (keys) those of the house that are no way out of it: a forward leads nowhere else, or to who is
+ * allowed by name.
+ */
+async function staysInside(
   rx: Read,
-  { tenant, here }: Submission,
-  addresses: readonly (readonly [key: string, address: string])[],
+  keys: readonly string[],
+  { inHouse, allow }: { inHouse: InHouse; allow: readonly string[] },
 ): Promise<ReadonlySet<string>> {
-  const found = await ownNames(
-    rx,
-    tenant,
-    addresses.map(([key]) => key),
-  );
+  const own = keys.filter(await inHouse(keys));
+  const ways = await waysOn(rx, own);
+  if (ways.length > MOST_WAYS) return new Set();
+  const isOwn = await inHouse(ways.map(({ to }) => to));
+  const out = new Set(ways.filter(({ to }) => !isOwn(to) && !covers(allow, to)).map(({ from }) => from));
+  return new Set(own.filter((key) => !out.has(key)));
+}
+
+/** Addresses (keys) whose mail all comes into mailboxes of the organization that sends, be it by an alias or a catch-all. */
+async function insiders(rx: Read, { tenant, here }: Submission, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = await ownNames(rx, tenant, keys);
   const led = Map.groupBy(here, ({ to }) => textKey(to));
-  for (const [key] of addresses) {
+  for (const key of keys) {
     const accounts = (led.get(key) ?? []).map(({ account }) => account);
     if (accounts.length > 0 && (await areAllOf(rx, tenant, accounts))) found.add(key);
   }

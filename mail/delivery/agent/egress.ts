@@ -2,7 +2,7 @@ import type { Read } from '../../store/engine/types.ts';
 import { exposedSince, readBy, type ReadMail } from '../../store/exposure.ts';
 import { type Asking, sendingOf } from './asking.ts';
 import { type Recipient, writtenToBefore } from './circle.ts';
-import type { Reason } from './types.ts';
+import type { Reason, Unread } from './types.ts';
 import { naming } from './why.ts';
 
 /** Messages that a reason names. */
@@ -21,6 +21,9 @@ export async function egress(rx: Read, asking: Asking, now: number): Promise<rea
   const known = await writtenToBefore(rx, mail, outside, since ?? now);
   const reasons = diverted(outside, known);
   if (agent.forwards) reasons.push(reason('forward_after_reading', 'It hands on mail of somebody else to', outside));
+  if (agent.unread !== undefined && (since !== undefined || agent.sawSecrets === true)) {
+    reasons.push(...closed(asking, outside, agent.unread));
+  }
   if (since === undefined) return reasons;
   const read = await readBy(rx, sendingOf(mail, agent), MOST_NAMED, now);
   return [...reasons, ...held(outside, known, afterReading(read))];
@@ -43,6 +46,19 @@ function diverted(outside: readonly Recipient[], known: ReadonlySet<string>): Re
     ? []
     : [reason('reply_to_differs', 'The answered message has its answers sent elsewhere, to', led)];
 }
+
+/** Under a policy nothing goes to outsiders of which nobody here can say what it is: not even to who wrote in the thread. */
+function closed({ agent }: Asking, outside: readonly Recipient[], unread: readonly Unread[]): Reason[] {
+  if (!agent.governed) return [];
+  return unread.map((why) => reason('not_looked_into', `${UNREAD[why]}, and it goes to`, outside));
+}
+
+const UNREAD: Readonly<Record<Unread, string>> = {
+  locked: 'It holds a file with a password, which cannot be looked into',
+  packed: 'It holds a file that cannot be opened here, or is packed too deep',
+  unknown: 'It holds a file of which nobody knows what it is',
+  long: 'It holds more text than is looked through for secrets in all codings',
+};
 
 /** Those who neither wrote in the thread, provably, nor were written to before anything was read. */
 function held(outside: readonly Recipient[], known: ReadonlySet<string>, after: string): Reason[] {

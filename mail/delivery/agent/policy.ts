@@ -25,11 +25,13 @@ export interface Governed {
   readonly tenant: number;
   readonly accounts: readonly number[];
   readonly credential: string | null;
+  /** Public ids of the tokens that it was narrowed from: it is part of each of them. */
+  readonly from?: readonly string[];
 }
 
 /** The strictest of the policies of a token and of the mailboxes in which it works. */
-export async function effectivePolicy(rx: Read, of: Governed): Promise<EffectivePolicy> {
-  const found = await policiesOver(rx, of);
+async function effectivePolicy(rx: Read, of: Governed): Promise<EffectivePolicy> {
+  const found = await policiesOver(rx, { ...of, credentials: [of.credential ?? [], of.from ?? []].flat() });
   if (found.length === 0) return { policy: DEFAULT_POLICY, governed: false, chosen: [] };
   return {
     policy: strictest(found.map(({ rules }) => readPolicy(rules))),

@@ -1,4 +1,5 @@
 import type { LifeLimit } from '../../store/narrow-use.ts';
+import type { ReadDocument } from './secrets/files/file-scan.ts';
 
 /** How a token may work at all; whoever owns it switches. */
 export const AGENT_MODES = ['normal', 'draft_only', 'reply_only', 'read_only', 'frozen'] as const;
@@ -66,7 +67,28 @@ export interface EgressWatch {
   readonly prefix: string;
   /** Under which it remembers what it has shown. */
   readonly key: Uint8Array;
+  /** The text of a PDF; left out: only its own streams are looked at. */
+  readonly readDocument?: ReadDocument;
+  /** Stops who would carry off a canary, before it is answered. */
+  readonly tripped: (trip: SentTrip) => Promise<Tripped>;
 }
+
+/** Mail of an agent that has the honeytokens of canaries in it, or goes to their addresses. */
+export interface SentTrip {
+  readonly canaries: readonly number[];
+  readonly door: string;
+  /** Addresses of all who should have got it. */
+  readonly recipients: readonly string[];
+}
+
+/** `stopped`: it is frozen from now on. `known`: it was before, and a person has let it work again. */
+export type Tripped = 'stopped' | 'known';
+
+/**
+ * Why a part of a message was not looked through for secrets: it has a password, is packed in a way or so deep that nothing
+ * here opens it, is of no known kind, or is longer than codings are undone in.
+ */
+export type Unread = 'locked' | 'packed' | 'unknown' | 'long';
 
 /** An agent that sends, as a door knows it. The commit decides about its mail with what it finds then. */
 export interface AgentSending {
@@ -91,6 +113,10 @@ export interface AgentSending {
   readonly forwards: boolean;
   /** Kinds of secrets that were found in the octets: `token`, `password`, `code`, `canary`... */
   readonly secrets: readonly string[];
+  /** Why not all of its message was looked through; left out: all was. */
+  readonly unread?: readonly Unread[];
+  /** Secrets were shown to agents of its organization, and are still sought. */
+  readonly sawSecrets?: boolean;
   /** What its mail is still to be looked through for; left out: it was. */
   readonly watch?: EgressWatch;
   /** A person could let go what is held. */

@@ -39,8 +39,27 @@ const CODINGS: Record<string, (text: string) => string> = {
   ROT13: rot13,
   'ROT13 of base64': (text) => rot13(octets(text).toString('base64')),
   'base64 backwards': (text) => Array.from(octets(text).toString('base64')).toReversed().join(''),
+  base32,
+  'base32 in lines': (text) => lines(base32(text)).toLowerCase(),
+  base58,
   'hex of ROT13': (text) => octets(rot13(text)).toString('hex'),
 };
+
+const B32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const B58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+function base32(text: string): string {
+  const bits = [...octets(text)].map((octet) => octet.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{1,5}/g) ?? []).map((five) => B32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
+}
+
+function base58(text: string): string {
+  let digits = '';
+  for (let rest = BigInt(`0x${octets(text).toString('hex')}`); rest > 0n; rest /= 58n) {
+    digits = `${B58[Number(rest % 58n)] ?? ''}${digits}`;
+  }
+  return digits;
+}
 
 const FROM = 'From: me@box.test\r\nTo: you@else.test\r\nMIME-Version: 1.0\r\n';
 const TEXT = 'Content-Type: text/plain; charset=utf-8\r\n';
@@ -101,6 +120,30 @@ test.each(all)('$secret.name is found in $place, however it is written', async (
 test.each(SECRETS)('$name is found in an address that only the envelope has', async ({ text, kind }) => {
   const local = text.replace(/[^a-z0-9_-]+/gi, '.');
   expect(await secretsOf(octets(PLACES['text']?.('nothing') ?? ''), [`${local}@else.test`])).toContain(kind);
+});
+
+const halves = ({ text }: (typeof SECRETS)[number]): [string, string] => {
+  const middle = Math.ceil(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)];
+};
+
+/** Where the halves of what was cut up can stand. */
+const APART: Record<string, (one: string, two: string) => string> = {
+  'subject and text': (one, two) => `${FROM}Subject: ${one}\r\n\r\nGood morning, and here is the rest: ${two} .\r\n`,
+  'two fields': (one, two) => `${FROM}X-One: ${one}\r\nX-Two: ${two}\r\n\r\nHello\r\n`,
+  'two lines': (one, two) => `${FROM}\r\nThe first part is\r\n1) ${one}\r\nand the other\r\n2) ${two}\r\n`,
+  'a file name and the file': (one, two) =>
+    beside(`Content-Type: text/plain; name="${one}.txt"\r\n`, `and then ${two}`),
+  'two cells': (one, two) => `${FROM}Content-Type: text/html\r\n\r\n<td>a ${one}</td><td>then ${two}</td>`,
+};
+
+const cut = SECRETS.filter(({ kind }) => kind === 'token' || kind === 'password').flatMap((secret) =>
+  // Words of letters only are everyday words.
+  secret.name === 'chosen password' ? [] : Object.keys(APART).map((place) => ({ ...secret, place })),
+);
+
+test.each(cut)('$name is found cut up over $place', async ({ place, ...secret }) => {
+  expect(await secretsOf(octets(APART[place]?.(...halves(secret)) ?? ''))).toContain(secret.kind);
 });
 
 test('a session of MCP, and the digits of a link that logs in, are found by their form', async () => {

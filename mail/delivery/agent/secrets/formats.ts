@@ -17,8 +17,12 @@ export class SecretFormats {
 
   /** Kinds that stand in a plain text, of which `letters` are the letters and digits. */
   in(plain: string, letters: string): SecretKind[] {
-    const joined = plain.replace(/\s+/g, '');
-    const written = this.#written.filter(([, form]) => form.test(joined)).map(([kind]) => kind);
+    return this.inSigns(plain.replace(/\s+/g, ''), letters);
+  }
+
+  /** The same of a text without blanks. */
+  inSigns(signs: string, letters: string): SecretKind[] {
+    const written = this.#written.filter(([, form]) => form.test(signs)).map(([kind]) => kind);
     return this.#letters.test(letters) ? ['token', ...written] : written;
   }
 }

@@ -62,7 +62,12 @@ export class ShownForms {
   }
 }
 
-type Forms = ReadonlyMap<number, readonly ShownForm[]>;
+/** Secrets of one length. */
+interface Forms {
+  /** 1 where the last 16 bits of a print are those of one: nearly all places of a text end here. */
+  low: Uint8Array;
+  byPrint: ReadonlyMap<number, readonly ShownForm[]>;
+}
 
 /** Looks for secrets that were shown in texts, in time that grows with the text. */
 export class ShownSearch {
@@ -84,13 +89,49 @@ export class ShownSearch {
   in(plain: string, letters: string): SecretKind[] {
     const found = new Set<SecretKind>();
     for (const [length, forms] of this.#anywhere) this.#slide(letters, length, forms, found);
-    if (this.#words.size > 0) for (const word of wordsOf(plain)) this.#word(word, found);
+    if (this.seeksWords) this.#inWords(plain, found);
     return [...found];
   }
 
-  #word(word: string, found: Set<SecretKind>): void {
-    const forms = this.#words.get(word.length);
-    if (forms !== undefined) this.#slide(word, word.length, forms, found);
+  /** Something is sought that has to stand as a word: letters alone do not tell. */
+  get seeksWords(): boolean {
+    return this.#words.size > 0;
+  }
+
+  /** In words; in neighbours with one sign between, as `123-456`; and in characters one by one, as `1 2 3 4`. */
+  #inWords(plain: string, found: Set<SecretKind>): void {
+    let before: Word = { start: 0, end: -1 };
+    let singles = '';
+    for (const word of wordsOf(plain)) {
+      const { start, end } = word;
+      this.#word(plain, word, found);
+      if (start === before.end + 1) this.#pair(plain, before, word, found);
+      if (end - start === 1) singles += plain[start] ?? '';
+      else if (singles !== '') {
+        this.#run(singles, found);
+        singles = '';
+      }
+      before = word;
+    }
+    this.#run(singles, found);
+  }
+
+  #word(plain: string, { start, end }: Word, found: Set<SecretKind>): void {
+    const forms = this.#words.get(end - start);
+    if (forms !== undefined) this.#slide(plain.slice(start, end), end - start, forms, found);
+  }
+
+  #pair(plain: string, one: Word, two: Word, found: Set<SecretKind>): void {
+    const length = one.end - one.start + two.end - two.start;
+    const forms = this.#words.get(length);
+    if (forms === undefined) return;
+    this.#slide(plain.slice(one.start, one.end) + plain.slice(two.start, two.end), length, forms, found);
+  }
+
+  #run(singles: string, found: Set<SecretKind>): void {
+    for (const [length, forms] of this.#words) {
+      if (singles.length >= length) this.#slide(singles, length, forms, found);
+    }
   }
 
   #slide(text: string, length: number, forms: Forms, found: Set<SecretKind>): void {
@@ -100,8 +141,8 @@ export class ShownSearch {
     for (let at = 0; at < text.length; at++) {
       print = (Math.imul(print, this.#base) + text.charCodeAt(at)) | 0;
       if (at >= length) print = (print - Math.imul(power, text.charCodeAt(at - length))) | 0;
-      if (at < length - 1) continue;
-      const alike = forms.get(print >>> 0);
+      if (at < length - 1 || forms.low[print & 0xffff] === 0) continue;
+      const alike = forms.byPrint.get(print >>> 0);
       if (alike === undefined) continue;
       const digest = this.#digest(text.slice(at - length + 1, at + 1));
       for (const { kind, digest: known } of alike) if (digest.equals(known)) found.add(kind);
@@ -110,35 +151,36 @@ export class ShownSearch {
 }
 
 function byLength(forms: readonly ShownForm[]): ReadonlyMap<number, Forms> {
-  return new Map(
-    [...Map.groupBy(forms, ({ length }) => length)].map(([length, some]) => [
-      length,
-      Map.groupBy(some, ({ print }) => print),
-    ]),
-  );
+  return new Map([...Map.groupBy(forms, ({ length }) => length)].map(([length, some]) => [length, formsOf(some)]));
 }
 
-/** Words of letters and digits; neighbours with one sign between, as `123-456`; and characters one by one, as `1 2 3 4`. */
-function* wordsOf(plain: string): Generator<string> {
-  let before = '';
-  let behind = -1;
-  let singles = '';
-  for (const { 0: word, index } of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
-    if (word.length <= LONGEST_CODE) yield word;
-    if (index === behind + 1 && before.length + word.length <= LONGEST_CODE) yield before + word;
-    if (word.length === 1) singles += word;
-    else {
-      yield* runsOf(singles);
-      singles = '';
-    }
-    before = word;
-    behind = index + word.length;
-  }
-  yield* runsOf(singles);
+function formsOf(forms: readonly ShownForm[]): Forms {
+  const low = new Uint8Array(0x10000);
+  for (const { print } of forms) low[print & 0xffff] = 1;
+  return { low, byPrint: Map.groupBy(forms, ({ print }) => print) };
 }
 
-function* runsOf(singles: string): Generator<string> {
-  for (let length = SHORTEST.code; length <= LONGEST_CODE; length++) {
-    for (let at = 0; at + length <= singles.length; at++) yield singles.slice(at, at + length);
+/** Where a word of letters and digits stands. */
+interface Word {
+  start: number;
+  end: number;
+}
+
+/** By unit of UTF-16: a letter or digit; half of a pair is none. */
+const IS_WORD = Uint8Array.from({ length: 0x10000 }, (_, unit) =>
+  Number(/[\p{L}\p{N}]/u.test(String.fromCharCode(unit))),
+);
+
+function wordsOf(plain: string): Word[] {
+  const words: Word[] = [];
+  let start = -1;
+  for (let at = 0; at <= plain.length; at++) {
+    // Behind the end there is none.
+    const inside = IS_WORD[plain.charCodeAt(at)] === 1;
+    if (inside && start < 0) start = at;
+    if (inside || start < 0) continue;
+    words.push({ start, end: at });
+    start = -1;
   }
+  return words;
 }

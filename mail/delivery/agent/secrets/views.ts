@@ -1,22 +1,36 @@
 import { decodeQuotedPrintable } from '../../../message/decode.ts';
 import { entities } from '../../../message/html-text.ts';
+import { base32, base58 } from './base-digits.ts';
+import { printable } from './printable.ts';
 
 /** Shorter is no secret in any form. */
 const LEAST = 4;
 /** Codings inside each other that are undone. */
 const DEPTH = 3;
 /** How often the length of a text is gone through for all that it may be written in. */
-const ROUNDS = 100;
+const ROUNDS = 140;
 
 /** Undoes one way of writing a text differently; what is not written so comes back empty or as it is. Linear. */
 type Undo = (text: string) => string;
 
-const WAYS: readonly Undo[] = [references, percent, quotedPrintable, escapes, reversed, rot13, base64, hex, numbers];
+const WAYS: readonly Undo[] = [
+  references,
+  percent,
+  quotedPrintable,
+  escapes,
+  reversed,
+  rot13,
+  base64,
+  hex,
+  numbers,
+  base32,
+  base58,
+];
 
 /**
  * A text as it stands, and as it reads when what could be told to a program is undone: character references, percent and
- * backslash escapes, quoted-printable, base64, hexadecimal, numbers of characters, ROT13, backwards; and these inside each
- * other, as far as the work stays within a multiple of the text.
+ * backslash escapes, quoted-printable, base64, base32, base58, hexadecimal, numbers of characters, ROT13, backwards; and these
+ * inside each other, as far as the work stays within a multiple of the text.
  */
 export function* viewsOf(text: string): Generator<string> {
   const seen = new Set([text]);
@@ -121,10 +135,4 @@ function numbers(text: string): string {
     .filter((code) => code > 31 && code < 127)
     .map(character)
     .join('');
-}
-
-/** What could be read of octets: without zeros they may have been UTF-16. */
-function printable(octets: Buffer): string {
-  const text = octets.toString('latin1').replaceAll('\0', '');
-  return (text.match(/[\t\n\r\x20-\x7e]{4,}/g) ?? []).join('\n');
 }

@@ -1,0 +1,46 @@
+import { parseAddress } from '../../message/address.ts';
+import { canaryAddresses, canaryOf } from '../../store/canary.ts';
+import type { SecretKind, ShownKind } from '../../store/shown-secret.ts';
+import type { MailStore } from '../../store/store.ts';
+import { lookupKeys } from '../route.ts';
+import type { AgentSending, EgressWatch } from './types.ts';
+
+interface Mail {
+  tenant: number;
+  recipients: readonly string[];
+  door: string;
+}
+
+/**
+ * What the gate is told of an agent's mail in which these kinds of secrets were found. Where a canary is among them, or it
+ * goes to the address of one, its agent is stopped before anybody is answered, and the mail is refused as that of anybody
+ * who is frozen: nothing says why.
+ */
+export async function withoutCanaries<T extends Omit<AgentSending, 'secrets'>>(
+  store: MailStore,
+  { tripped }: EgressWatch,
+  { agent, found }: { agent: T; found: readonly SecretKind[] },
+  { tenant, recipients, door }: Mail,
+): Promise<T & { secrets: readonly string[] }> {
+  const secrets = found.filter(isNamed);
+  const sent = found.map(canaryOf).filter((id) => id !== undefined);
+  // Whom an automatic answer goes to a stranger chose.
+  const keys = door === 'automatic' ? [] : keysOf(recipients);
+  const canaries = [...new Set([...sent, ...(await store.read(canaryAddresses, { tenant, keys }))])];
+  if (canaries.length === 0) return { ...agent, secrets };
+  const outcome = await tripped({ canaries, door, recipients });
+  return outcome === 'stopped'
+    ? { ...agent, mode: 'frozen', secrets }
+    : { ...agent, secrets: [...new Set([...secrets, 'password'])] };
+}
+
+function isNamed(kind: SecretKind): kind is ShownKind {
+  return canaryOf(kind) === undefined;
+}
+
+function keysOf(recipients: readonly string[]): string[] {
+  return recipients.flatMap((one) => {
+    const address = parseAddress(one);
+    return address === undefined ? [] : lookupKeys(address);
+  });
+}

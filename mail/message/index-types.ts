@@ -56,6 +56,8 @@ export interface MessageIndex extends MessageFacts {
    * attached message as one application/octet-stream. A field that is too long is cut; addresses beyond are left out.
    */
   flattened: boolean;
+  /** It carries a link to a secret page of this server: programs are not shown what it says. The preview is without it. */
+  secretLink?: boolean;
 }
 
 /** The index of a message that somebody here gets. Throws when only facts were read of it. */

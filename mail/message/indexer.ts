@@ -4,8 +4,10 @@ import { firstField, readFields, unfold, type Field } from './header.ts';
 import { summarize, type TopHeader } from './index-summary.ts';
 import type { MessageIndex } from './index-types.ts';
 import { DELIMITER_MAX, LIMITS } from './limits.ts';
+import { LinkWatch } from './link-watch.ts';
 import { boundaryOf, headerSize, isOpenMessage, readPartHeader } from './part-header.ts';
 import { PartTree, type PartNode } from './part-tree.ts';
+import { type SecretLinkForms, withoutLinks } from './secret-link.ts';
 import { TextCapture } from './text-capture.ts';
 
 const LF = 10;
@@ -14,8 +16,8 @@ const DASH = 45;
 const NOTHING = Buffer.alloc(0);
 
 /** Indexes a message that is in memory. */
-export function indexMessage(bytes: Uint8Array): MessageIndex {
-  const indexer = new MessageIndexer();
+export function indexMessage(bytes: Uint8Array, links?: SecretLinkForms): MessageIndex {
+  const indexer = new MessageIndexer(links);
   indexer.push(bytes);
   return indexer.end();
 }
@@ -29,6 +31,7 @@ export class MessageIndexer {
   readonly #tree = new PartTree();
   readonly #capture = new TextCapture();
   readonly #decoded = new DecodedLength();
+  readonly #links: LinkWatch | undefined;
   readonly #budget = { left: LIMITS.addresses };
   /** Octets of all chunks before the current one: what turns an index into an offset. */
   #offset = 0;
@@ -46,13 +49,16 @@ export class MessageIndexer {
   /** Characters that the parts so far need in the structure. */
   #structure = 0;
 
-  constructor() {
+  /** `links`: what is looked for while it passes; a message that gets a row under an account is to be looked through. */
+  constructor(links?: SecretLinkForms) {
+    this.#links = links && new LinkWatch(links);
     this.#tree.begin(0);
   }
 
   /** The chunk is not kept: it may be used again by the caller. */
   push(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#links?.push(bytes);
     for (let at = 0; at < bytes.length;) at = this.#step(bytes, at);
     if (bytes.length > 0) this.#endChunk(bytes);
   }
@@ -62,10 +68,12 @@ export class MessageIndexer {
     while (this.#inHeader) this.#endHeader(NOTHING, size);
     this.#capture.finish(NOTHING, size, size);
     this.#decoded.finish(NOTHING, size, size);
+    this.#links?.finish(NOTHING, size, size);
     this.#tree.closeAll(size, this.#lineEnds);
     const top = this.#top ?? { fields: envelopeFields([], this.#budget), references: undefined, received: 0 };
     if (this.#budget.left < 0) this.#tree.flattened = true;
-    return summarize(this.#tree, top, size, this.#capture.preview);
+    const index = summarize(this.#tree, top, size, this.#capture.preview);
+    return this.#links?.end() === true ? { ...index, preview: withoutLinks(index.preview), secretLink: true } : index;
   }
 
   /** Reads on until the mode changes or the chunk ends; answers where. */
@@ -150,6 +158,7 @@ export class MessageIndexer {
       const end = delimiter - (this.#crBefore(bytes, start) ? 2 : 1);
       this.#capture.finish(bytes, this.#offset, end);
       this.#decoded.finish(bytes, this.#offset, end);
+      this.#links?.finish(bytes, this.#offset, end);
       this.#tree.closeInside(index, end, this.#lineEnds - 2);
       if (closing) this.#tree.unwatch(index);
       else this.#begin(this.#offset + next);
@@ -176,6 +185,7 @@ export class MessageIndexer {
     this.#tree.flatten();
     this.#capture.stop();
     this.#decoded.stop();
+    this.#links?.stop();
     this.#inHeader = false;
   }
 
@@ -238,6 +248,7 @@ export class MessageIndexer {
     if (boundary === undefined && !isOpenMessage(node.header)) {
       this.#capture.begin(node);
       this.#decoded.begin(node);
+      this.#links?.begin(node);
     } else if (this.#tree.isTooDeep()) this.#tree.flattened = true;
     else if (!this.#tree.hasRoom() || (boundary?.length ?? 0) > LIMITS.boundary) this.#flatten();
     else if (boundary === undefined) this.#begin(node.bodyStart);
@@ -256,6 +267,7 @@ export class MessageIndexer {
     }
     this.#capture.keep(bytes, this.#offset);
     this.#decoded.keep(bytes, this.#offset);
+    this.#links?.keep(bytes, this.#offset);
     this.#lastByte = bytes[bytes.length - 1] ?? 0;
     this.#offset += bytes.length;
   }

@@ -34,6 +34,11 @@ function fitting(local: string, domain: string): Address | undefined {
 
 /** 60 bits over the number and the domain: a tag is good for nothing at another domain of this box. */
 function mac(key: KeyObject, copy: number, domain: string): string {
-  const digest = createHmac('sha256', key).update(`report ${copy} ${domain}`).digest();
-  return [...digest.subarray(0, MAC_CHARACTERS)].map((octet) => BASE32[octet & 31]).join('');
+  return tagMac(key, `report ${copy} ${domain}`, MAC_CHARACTERS);
+}
+
+/** A MAC for a local part, 5 bits a character, which outlives a change of case. At most 32 characters. */
+export function tagMac(key: KeyObject, words: string, characters: number): string {
+  const digest = createHmac('sha256', key).update(words).digest();
+  return [...digest.subarray(0, characters)].map((octet) => BASE32[octet & 31]).join('');
 }

@@ -32,6 +32,11 @@ export async function dismissAccount(tx: Write, input: { tenant: number; account
   await tx.run('UPDATE jmap_upload SET expires_at = 0 WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM paused_sender WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM agent_policy_account WHERE account_id = ?', input.account);
+  await tx.run(
+    'DELETE FROM canary_trip WHERE canary_id IN (SELECT id FROM canary WHERE account_id = ?)',
+    input.account,
+  );
+  await tx.run('DELETE FROM canary WHERE account_id = ?', input.account);
   await silence(tx, input.account);
   return true;
 }

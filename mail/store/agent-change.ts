@@ -1,5 +1,5 @@
 import { command, type Read, type Stamp, type Write } from './engine/types.ts';
-import { kwList, kwText, type StoredFlags } from './flags.ts';
+import { DELETED, kwList, kwText, type StoredFlags } from './flags.ts';
 
 /** What agents did can be undone for so long. */
 export const KEEP_CHANGES_MS = 30 * 24 * 3600_000;
@@ -13,16 +13,21 @@ export interface Face extends StoredFlags {
   places: readonly number[];
 }
 
-/** What is shown of an email now; without places it is shown nowhere, and carries nothing. */
+/** What is shown of an email now; where it stands nowhere, not even marked as \Deleted, it carries nothing. */
 export async function faceOf(rx: Read, account: number, email: number): Promise<Face> {
   const rows = await rx.all<{ mailbox_id: number; flags: number; kw: string | null }>(
     `SELECT n.mailbox_id, n.flags, n.kw FROM entry n INDEXED BY entry_email CROSS JOIN mailbox m ON m.id = n.mailbox_id
-     WHERE n.email_id = ? AND n.flags & 16 = 0 AND m.account_id = ? AND m.gone_at IS NULL ORDER BY n.mailbox_id`,
+     WHERE n.email_id = ? AND m.account_id = ? AND m.gone_at IS NULL ORDER BY n.mailbox_id`,
     email,
     account,
   );
   const [first] = rows;
-  return { bits: first?.flags ?? 0, kw: kwList(first?.kw ?? null), places: rows.map((row) => row.mailbox_id) };
+  const places = rows.filter(({ flags }) => (flags & DELETED) === 0).map((row) => row.mailbox_id);
+  return { bits: (first?.flags ?? 0) & ~DELETED, kw: kwList(first?.kw ?? null), places };
+}
+
+async function standsNowhere(rx: Read, email: number): Promise<boolean> {
+  return (await rx.get('SELECT 1 AS there FROM entry WHERE email_id = ? LIMIT 1', email)) === undefined;
 }
 
 /**
@@ -35,8 +40,9 @@ export async function noteAgentChange(
   stamp: Stamp,
 ): Promise<void> {
   const now = await faceOf(tx, account, email);
-  // What is shown nowhere carries nothing: that says nothing about its flags.
-  const flagged = now.places.length > 0 && (was.bits !== now.bits || kwText(was) !== kwText(now));
+  const differs = was.bits !== now.bits || kwText(was) !== kwText(now);
+  // What stands nowhere carries nothing: that says nothing about its flags.
+  const flagged = differs && !(await standsNowhere(tx, email));
   const moved = !samePlaces(was.places, now.places);
   if (!flagged && !moved) return;
   const last = await tx.get<{ seq: number }>(

@@ -184,20 +184,20 @@ export const agentPoliciesOf = query(
   },
 );
 
-/** The policies under which a credential stands, and accounts; none: nobody chose one. */
+/** The policies under which credentials stand, and accounts; none: nobody chose one. */
 export async function policiesOver(
   rx: Read,
-  { tenant, accounts, credential }: { tenant: number; accounts: readonly number[]; credential: string | null },
+  { tenant, accounts, credentials }: { tenant: number; accounts: readonly number[]; credentials: readonly string[] },
 ): Promise<(StoredAgentPolicy & { over: 'token' | 'mailbox' })[]> {
   const rows = await rx.all<Columns & { over: 'token' | 'mailbox' }>(
     `SELECT p.*, 'token' AS over FROM agent_policy_credential c JOIN agent_policy p ON p.id = c.policy_id
-       WHERE c.credential = ?2 AND p.tenant = ?1
+       WHERE c.credential IN (SELECT value FROM json_each(?2)) AND p.tenant = ?1
      UNION
      SELECT p.*, 'mailbox' AS over FROM agent_policy_account a JOIN agent_policy p ON p.id = a.policy_id
        WHERE a.account_id IN (SELECT value FROM json_each(?3)) AND p.tenant = ?1
      ORDER BY over DESC, id`,
     tenant,
-    credential,
+    JSON.stringify(credentials),
     JSON.stringify(accounts),
   );
   return rows.map((row) => ({ ...policyOf(row), over: row.over }));

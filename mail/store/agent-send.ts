@@ -128,12 +128,13 @@ function sendOf({
   };
 }
 
-/** Forgets a slice of what is long ago. */
+/** Forgets a slice of what is long ago and has left: an agent that is stopped must find all that has not. */
 export const forgetAgentSends = command(
   'forget-agent-sends',
   async (tx, _input: undefined, { now }): Promise<boolean> => {
     const { changes } = await tx.run(
-      'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE at <= ? LIMIT ?)',
+      `DELETE FROM agent_send WHERE id IN (SELECT g.id FROM agent_send g WHERE g.at <= ?
+         AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.trace = g.trace) LIMIT ?)`,
       now - KEEP_MS,
       SLICE,
     );

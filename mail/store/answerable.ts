@@ -1,7 +1,6 @@
 import { hashId, ownId } from '../message/msg-id.ts';
 import { IS_SHOWN } from './email-changes.ts';
 import { query } from './engine/types.ts';
-import { DRAFT } from './flags.ts';
 import { subjectHash } from './message.ts';
 
 /** Where the header of a message is that an answer goes to. */
@@ -11,8 +10,9 @@ export interface Answerable {
   headerLength: number;
 }
 
-/** A draft was sent to nobody, so nobody could follow an answer to it. */
-const IS_SENT = `${IS_SHOWN} AND NOT EXISTS (SELECT 1 FROM entry d WHERE d.email_id = e.id AND d.flags & ${DRAFT} <> 0)`;
+/** A draft was sent to nobody, so nobody could follow an answer to it. The 8 is DRAFT. */
+const IS_NO_DRAFT = 'NOT EXISTS (SELECT 1 FROM entry d WHERE d.email_id = e.id AND d.flags & 8 <> 0)';
+const IS_SENT = `${IS_SHOWN} AND ${IS_NO_DRAFT}`;
 
 /**
  * The newest messages of one thread of an account that it shows, or the one message that is named: newest first. Of
@@ -49,19 +49,28 @@ export const threadOfMessage = query(
   },
 );
 
-/** The message of an account that has the first of these Message-IDs that any has; ids without their brackets. */
+/**
+ * The message of an account that has the first of these Message-IDs that any has, ids without their brackets: never a
+ * draft, and of several the first, whose id a later one only took. With `shown` only what the account still shows.
+ */
 export const answeredEmail = query(
   'answered-email',
-  async (rx, { account, ids }: { account: number; ids: readonly string[] }): Promise<number | undefined> => {
+  async (
+    rx,
+    { account, ids, shown = false }: { account: number; ids: readonly string[]; shown?: boolean },
+  ): Promise<number | undefined> => {
     for (const id of ids) {
       const h = hashId(id);
       const row = await rx.get<{ id: number }>(
         `SELECT e.id FROM msgid i CROSS JOIN email e ON e.thread_id = i.thread_id JOIN email_meta m ON m.email_id = e.id
          WHERE i.account_id = ?1 AND i.h = ?2 AND +e.account_id = ?1 AND substr(m.refs, 1, 8) = ?3
-         ORDER BY e.received_at DESC, e.id DESC LIMIT 1`,
+           AND ${IS_NO_DRAFT}
+           AND (?4 = 0 OR ${IS_SHOWN})
+         ORDER BY e.id LIMIT 1`,
         account,
         h,
         new Uint8Array(BigInt64Array.of(h).buffer),
+        Number(shown),
       );
       if (row !== undefined) return row.id;
     }

@@ -112,17 +112,24 @@ function sealOf(what: { blob: number; sha256: string; sender: string; recipients
 /** Why nobody can let a message go; undefined: it can be. */
 export type Undecidable = 'decided' | 'expired' | 'changed';
 
-/** Asked in the commit of the decision: whatever was shown before, this is what will leave. */
-export async function undecidable(rx: Read, row: ApprovalRow, now: number): Promise<Undecidable | undefined> {
+/**
+ * Asked in the commit of the decision: whatever was shown before, this is what will leave. `sha256` as in {@link isWhole}.
+ */
+export async function undecidable(
+  rx: Read,
+  row: ApprovalRow,
+  now: number,
+  sha256?: string,
+): Promise<Undecidable | undefined> {
   if (row.state === 'expired') return 'expired';
   if (row.state !== 'pending') return 'decided';
   if (row.expires_at <= now) return 'expired';
-  return (await isWhole(rx, row)) ? undefined : 'changed';
+  return (await isWhole(rx, row, sha256)) ? undefined : 'changed';
 }
 
 /**
- * Whether a message is still what a person was asked about. `sha256`: of its octets as they were just read; left out,
- * small ones are looked at here, and of large ones that it is their file still.
+ * Whether a message is still what a person was asked about. Small ones are looked at here; of large ones `sha256`, hex, of
+ * the octets as they were just read decides, and where it is left out, that it is their file still.
  */
 export async function isWhole(rx: Read, row: ApprovalRow, sha256?: string): Promise<boolean> {
   const now = await rx.get<{ blob: number; data: Uint8Array | null; sender: string; recipients: string }>(
@@ -131,8 +138,8 @@ export async function isWhole(rx: Read, row: ApprovalRow, sha256?: string): Prom
     row.id,
   );
   if (now === undefined) return false;
-  const own = now.data === null ? row.sha256 : createHash('sha256').update(now.data).digest('hex');
-  return sealOf({ ...now, sha256: sha256 ?? own }) === row.seal;
+  const own = now.data === null ? (sha256 ?? row.sha256) : createHash('sha256').update(now.data).digest('hex');
+  return [own, sha256 ?? own].every((one) => sealOf({ ...now, sha256: one }) === row.seal);
 }
 
 export function approvalRow(rx: Read, id: number): Promise<ApprovalRow | undefined> {
@@ -143,7 +150,7 @@ export function approvalRow(rx: Read, id: number): Promise<ApprovalRow | undefin
 export async function approve(tx: Write, row: ApprovalRow, by: string, stamp: Stamp): Promise<void> {
   await conclude(tx, row, 'approved', by, stamp);
   await tx.run('UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE submission_id = ?', row.id);
-  await note(tx, row.trace, 'released', row.account_id, { by }, stamp, { tenant: row.tenant });
+  await note(tx, row.trace, 'released', row.account_id, { by, outbox: row.id }, stamp, { tenant: row.tenant });
   await refile(tx, row, 'approved', stamp);
 }
 

@@ -4,6 +4,8 @@ import { query } from './engine/types.ts';
 
 export interface StoredMessage {
   blob: number;
+  /** Octet of the blob from which on programs are shown nothing of it; null: they are shown all. */
+  veiledFrom: number | null;
   /** Octets of the blob. */
   length: number;
   receivedAt: number;
@@ -18,13 +20,14 @@ export const storedMessage = query(
   async (rx, input: { account: number; email: number }): Promise<StoredMessage | undefined> => {
     const row = await rx.get<{
       blob_id: number;
+      veiled_from: number | null;
       size: number;
       trace: string;
       received_at: number;
       parts: string;
       trust: string | null;
     }>(
-      `SELECT e.blob_id, e.size, e.trace, e.received_at, m.parts, j.trust FROM email e
+      `SELECT e.blob_id, e.veiled_from, e.size, e.trace, e.received_at, m.parts, j.trust FROM email e
          JOIN email_meta m ON m.email_id = e.id LEFT JOIN judged j ON j.email_id = e.id
        WHERE e.id = ? AND e.account_id = ?`,
       input.email,
@@ -33,6 +36,7 @@ export const storedMessage = query(
     return (
       row && {
         blob: row.blob_id,
+        veiledFrom: row.veiled_from,
         length: row.size - row.trace.length,
         receivedAt: row.received_at,
         parts: unpackParts(row.parts),

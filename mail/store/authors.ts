@@ -19,6 +19,8 @@ export interface Authored {
   ownCopy: boolean;
   /** Everybody in To and Cc, as compared. */
   others: readonly string[];
+  /** It answers something, and so may quote it; or a whole message is attached to it. */
+  quotes: 'earlier' | 'attached' | null;
 }
 
 interface AuthoredRow extends Row {
@@ -28,12 +30,15 @@ interface AuthoredRow extends Row {
   envelope: string;
   trust: string | null;
   tenant: number | null;
+  answers: number;
+  attached: number;
 }
 
 /** Of these messages of an account; at most 500. */
 export async function authorsOf(rx: Read, account: number, emails: readonly number[]): Promise<Authored[]> {
   const rows = await rx.all<AuthoredRow>(
-    `SELECT e.id, e.thread_id, substr(e.trace, 1, 12) = 'Return-Path:' AS delivered, m.envelope, j.trust, w.tenant FROM json_each(?) g
+    `SELECT e.id, e.thread_id, substr(e.trace, 1, 12) = 'Return-Path:' AS delivered, m.envelope, j.trust, w.tenant,
+       length(m.refs) > 8 AS answers, instr(lower(m.bodystructure), '"message" "rfc822"') > 0 AS attached FROM json_each(?) g
      CROSS JOIN email e ON e.id = g.value JOIN email_meta m ON m.email_id = e.id
      LEFT JOIN judged j ON j.email_id = e.id LEFT JOIN written_here w ON w.email_id = e.id
      WHERE +e.account_id = ?`,
@@ -43,7 +48,8 @@ export async function authorsOf(rx: Read, account: number, emails: readonly numb
   return rows.map(authored);
 }
 
-function authored({ id, thread_id: thread, delivered, envelope, trust, tenant }: AuthoredRow): Authored {
+function authored(row: AuthoredRow): Authored {
+  const { id, thread_id: thread, delivered, envelope, trust, tenant } = row;
   const { from, to, cc } = readEnvelope(envelope);
   const authors = keysOf(from);
   const judged = trust === null ? undefined : (JSON.parse(trust) as Trust);
@@ -58,6 +64,7 @@ function authored({ id, thread_id: thread, delivered, envelope, trust, tenant }:
     // A copy that a client makes of delivered mail has its trace, and nothing that was found out about it.
     ownCopy: judged === undefined && tenant === null && delivered === 0,
     others: [...keysOf(to), ...keysOf(cc)],
+    quotes: row.attached === 1 ? 'attached' : row.answers === 1 ? 'earlier' : null,
   };
 }
 
@@ -82,5 +89,25 @@ export async function threadAuthors(rx: Read, account: number, email: number): P
     rx,
     account,
     rows.map(({ id }) => id),
+  );
+}
+
+/** Messages of a thread before one that answers, newest first: what it quotes is hardly older. */
+const MOST_EARLIER = 10;
+
+/** What stands in the threads of messages of an account before each of them. */
+export async function earlierThan(
+  rx: Read,
+  account: number,
+  emails: readonly number[],
+): Promise<{ email: number; earlier: number }[]> {
+  return rx.all<{ email: number; earlier: number }>(
+    `SELECT e.id AS email, t.id AS earlier FROM json_each(?1) g CROSS JOIN email e ON e.id = g.value
+       CROSS JOIN email t ON t.id IN (SELECT p.id FROM email p WHERE p.thread_id = e.thread_id
+         AND p.received_at <= e.received_at AND p.id <> e.id AND +p.account_id = ?2 ORDER BY p.received_at DESC LIMIT ?3)
+     WHERE +e.account_id = ?2`,
+    JSON.stringify(emails),
+    account,
+    MOST_EARLIER,
   );
 }

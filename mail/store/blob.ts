@@ -146,7 +146,11 @@ export class BlobWriter {
 
   async #finish(): Promise<NewBlob> {
     // A buffer of its own and of the right size: cloning a view clones everything behind it.
-    if (this.#file === undefined) return { data: ownBytes(this.#chunks, this.size) };
+    if (this.#file === undefined) {
+      const data = ownBytes(this.#chunks, this.size);
+      this.#chunks = [];
+      return { data };
+    }
     await this.#writing;
     const { name, handle, directory } = await this.#file;
     await handle.datasync();

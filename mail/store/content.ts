@@ -6,6 +6,8 @@ export interface ContentRef {
   blob: number;
   /** Octets of the blob. */
   length: number;
+  /** Octet of the blob from which on programs are shown nothing of it; null: they are shown all. */
+  veiledFrom: number | null;
 }
 
 /** One message's stored facts. Texts are wire-ready latin1. */
@@ -21,7 +23,7 @@ export interface MessageRow {
   content: ContentRef;
 }
 
-interface Joined extends Record<string, string | number> {
+interface Joined extends Record<string, string | number | null> {
   uid: number;
   email_id: number;
   thread_id: number;
@@ -29,6 +31,7 @@ interface Joined extends Record<string, string | number> {
   received_at: number;
   trace: string;
   blob_id: number;
+  veiled_from: number | null;
 }
 
 interface Meta extends Record<string, string | number> {
@@ -51,7 +54,7 @@ export const messageRows = query(
   ): Promise<MessageRow[]> => {
     const uids = JSON.stringify(input.uids);
     const rows = await rx.all<Joined>(
-      `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id FROM entry n JOIN email e ON e.id = n.email_id
+      `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.veiled_from FROM entry n JOIN email e ON e.id = n.email_id
        WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
       input.mailbox,
       uids,
@@ -66,7 +69,7 @@ export const messageRows = query(
 
 function expungedRows(rx: Read, from: { account: number; mailbox: number }, uids: string): Promise<Joined[]> {
   return rx.all<Joined>(
-    `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id FROM expunged n JOIN email e ON e.id = n.email_id
+    `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.veiled_from FROM expunged n JOIN email e ON e.id = n.email_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
     from.mailbox,
     uids,
@@ -90,7 +93,12 @@ function toRow(row: Joined, meta: Meta | undefined): MessageRow {
     threadId: row.thread_id,
     size: row.size,
     receivedAt: row.received_at,
-    content: { trace: row.trace, blob: row.blob_id, length: row.size - row.trace.length },
+    content: {
+      trace: row.trace,
+      blob: row.blob_id,
+      length: row.size - row.trace.length,
+      veiledFrom: row.veiled_from,
+    },
     ...(meta && {
       structure: {
         envelope: meta.envelope,

@@ -5,7 +5,7 @@ import { guarded, type StateMismatch, type StateStep } from './guarded.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { type StoreFlagsResult, storeFlagsUnsettled } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
-import type { Hand } from './hand.ts';
+import { agentsName, type Hand } from './hand.ts';
 import { noteSaid, type Place, placesOf, saidByPlaces } from './lesson.ts';
 import { entriesOf, placeEntry, takeEntries } from './message.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
@@ -37,7 +37,7 @@ export type ChangeOutcome =
 /** Whose emails are changed, and on whose word. */
 interface Asked {
   account: number;
-  /** The agent that does it: it is written down, to be undone. Null or left out: a person. */
+  /** The agent that does it: it is written down, to be undone. Null or left out: whoever has the hand. */
   by?: string | null;
   /** Left out: a person's, or the box's own. */
   hand?: Hand | undefined;
@@ -66,7 +66,8 @@ export async function changeEach(
   input: Asked & { changes: readonly EmailChange[] },
   stamp: Stamp,
 ): Promise<ChangeOutcome[]> {
-  const { account, by, hand } = input;
+  const { account, hand } = input;
+  const by = input.by ?? (await agentsName(tx, account, hand));
   const outcomes: ChangeOutcome[] = [];
   const before = await lookAtThreads(tx, await threadsOf(tx, input));
   let last = 0;
@@ -119,7 +120,7 @@ async function changeOne(
   const emails = into.length + outOf.length === 0 ? [] : [change.email];
   const weighed = await weighMove(tx, { account, emails, into, hand }, stamp);
   if (weighed.kind === 'forbidden') return left(weighed);
-  const written = change.keywords === null ? 0 : await changeKeywords(tx, account, first, change.keywords);
+  const written = change.keywords === null ? 0 : await changeKeywords(tx, { account, hand }, first, change.keywords);
   if (written === undefined) return left({ kind: 'too-many-keywords' });
   const { anew, modseq: shown } = await reveal(tx, account, into, change.email);
   const moved = await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
@@ -143,7 +144,7 @@ interface Entry {
  */
 async function changeKeywords(
   tx: Write,
-  account: number,
+  asked: Pick<Asked, 'account' | 'hand'>,
   { mailbox, uid }: Entry,
   change: Change<FlagSet>,
 ): Promise<number | undefined> {
@@ -157,7 +158,7 @@ async function changeKeywords(
   let last = 0;
   for (const [how, flags] of steps) {
     if (how !== 'replace' && flags.bits === 0 && flags.keywords.length === 0) continue;
-    const stored = await storeFlagsUnsettled(tx, { account, mailbox, uids: [uid], how, flags, unchangedSince: null });
+    const stored = await storeFlagsUnsettled(tx, { ...asked, mailbox, uids: [uid], how, flags, unchangedSince: null });
     if (stored.kind === 'too-many-keywords') return undefined;
     last = modseqOf(stored) ?? last;
   }
@@ -245,7 +246,8 @@ export const destroyEmails = command(
         entries.map((entry) => entry.thread_id),
       );
       const destroyed = [...shown];
-      const about = { account: input.account, by: input.by, emails: destroyed };
+      const by = input.by ?? (await agentsName(tx, input.account, input.hand));
+      const about = { account: input.account, by, emails: destroyed };
       const modseq = await noted(tx, about, stamp, () => takeAll(tx, input.account, entries, stamp));
       await settleThreads(tx, before, modseq);
       for (const weighed of touches) await settleMove(tx, weighed, stamp);

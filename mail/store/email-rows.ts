@@ -14,6 +14,8 @@ export interface EmailRow {
   /** Header lines of this recipient's own, which stand before the blob; one character an octet. */
   trace: string;
   blob: number;
+  /** Octet of the blob from which on programs are shown nothing of it; null: they are shown all. */
+  veiledFrom: number | null;
   mailboxes: number[];
   /** Of all its entries. */
   flags: number;
@@ -50,7 +52,7 @@ export interface EmailRows {
   slots: ReadonlyMap<number, string>;
 }
 
-interface Fact extends Record<string, number | string> {
+interface Fact extends Record<string, number | string | null> {
   id: number;
   thread_id: number;
   size: number;
@@ -58,6 +60,7 @@ interface Fact extends Record<string, number | string> {
   attach: number;
   trace: string;
   blob_id: number;
+  veiled_from: number | null;
 }
 
 interface Entry extends Record<string, number | string | null> {
@@ -82,7 +85,7 @@ export const emailRows = query(
     if (listing && !(await fits(rx, ids, structure))) return undefined;
     const facts = await rx.all<Fact>(
       // The plus keeps the planner from walking all messages of the account for these.
-      `SELECT id, thread_id, size, received_at, attach, trace, blob_id FROM email
+      `SELECT id, thread_id, size, received_at, attach, trace, blob_id, veiled_from FROM email
        WHERE id IN (SELECT value FROM json_each(?)) AND +account_id = ?`,
       ids,
       account,
@@ -141,6 +144,7 @@ function toRow(fact: Fact): EmailRow {
     hasAttachment: fact.attach === 1,
     trace: fact.trace,
     blob: fact.blob_id,
+    veiledFrom: fact.veiled_from,
     mailboxes: [],
     flags: 0,
     keywords: [],

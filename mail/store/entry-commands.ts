@@ -2,7 +2,8 @@ import type { MessageIndex } from '../message/index-types.ts';
 import { type Forbidden, settleMove, weighMove } from './approval-moves.ts';
 import { isForApproval } from './approval-places.ts';
 import { addBlob, type NewBlob } from './blob.ts';
-import { command, type Read, type Write } from './engine/types.ts';
+import { noted } from './agent-change.ts';
+import { command, type Read, type Stamp, type Write } from './engine/types.ts';
 import {
   applyFlags,
   DELETED,
@@ -13,7 +14,8 @@ import {
   storeKeywords,
   tooMany,
 } from './flags.ts';
-import type { Hand } from './hand.ts';
+import { agentsName, type Hand } from './hand.ts';
+import { noteAnswered } from './lesson-answered.ts';
 import { noteKeywords, noteSaid, placesOf, saidByMove } from './lesson.ts';
 import {
   addEmail,
@@ -43,16 +45,36 @@ export interface FlagChange {
   how: 'add' | 'remove' | 'replace';
   flags: FlagSet;
   unchangedSince: number | null;
+  /** Whose word it is, where it may be a person's. */
+  hand?: Hand | undefined;
 }
 
 /** STORE. `modified` are the UIDs left alone because they changed after `unchangedSince`. */
-export const storeFlags = command('store-flags', (tx, input: FlagChange): Promise<StoreFlagsResult> =>
-  changeFlags(tx, input, lookAtThreads),
+export const storeFlags = command('store-flags', (tx, input: FlagChange, stamp): Promise<StoreFlagsResult> =>
+  notedByHand(tx, input, stamp, () => changeFlags(tx, input, lookAtThreads)),
 );
 
 /** The same inside of a command that looks at the threads and settles them itself, once for all that it does. */
 export const storeFlagsUnsettled = (tx: Write, input: FlagChange): Promise<StoreFlagsResult> =>
   changeFlags(tx, input, () => Promise.resolve(NOTHING_SEEN));
+
+/** {@link noted}, where an agent has the password. */
+async function notedByHand<T>(
+  tx: Write,
+  {
+    account,
+    mailbox,
+    uids,
+    hand,
+  }: { account: number; mailbox: number; uids: readonly number[]; hand?: Hand | undefined },
+  stamp: Stamp,
+  change: () => Promise<T>,
+): Promise<T> {
+  const by = await agentsName(tx, account, hand);
+  if (by === null) return change();
+  const emails = new Set((await entriesOf(tx, mailbox, uids)).map((row) => row.email_id));
+  return noted(tx, { account, by, emails: [...emails] }, stamp, change);
+}
 
 async function changeFlags(tx: Write, input: FlagChange, look: typeof lookAtThreads): Promise<StoreFlagsResult> {
   const { account, mailbox, how } = input;
@@ -89,7 +111,10 @@ async function changeFlags(tx: Write, input: FlagChange, look: typeof lookAtThre
     before: { bits: row.flags, kw: kwList(row.kw) },
     now,
   }));
-  if (how !== 'remove') await noteKeywords(tx, account, input.flags.keywords, marked);
+  if (how !== 'remove') {
+    await noteKeywords(tx, account, input.flags.keywords, marked);
+    await noteAnswered(tx, input, marked);
+  }
   tx.touched(account, mailbox);
   return { kind: 'done', modseq, modified };
 }
@@ -143,25 +168,28 @@ export interface Expunged {
 }
 
 /** EXPUNGE and UID EXPUNGE: those of `uids` that carry \Deleted. */
-export const expunge = command(
-  'expunge',
-  async (
-    tx,
-    input: { account: number; mailbox: number; uids: readonly number[]; hand?: Hand | undefined },
-    stamp,
-  ): Promise<Expunged> => {
-    const { account, mailbox, hand } = input;
-    if (!(await owns(tx, account, mailbox))) return { uids: [], modseq: null };
-    const rows = (await entriesOf(tx, mailbox, input.uids)).filter(isDeleted);
-    if (rows.length === 0) return { uids: [], modseq: null };
-    const emails = rows.map((row) => row.email_id);
-    const weighed = await weighMove(tx, { account, emails, into: [], hand }, stamp);
-    if (weighed.kind === 'forbidden') return { uids: [], modseq: null, kept: weighed.why };
-    const modseq = await removeEntries(tx, account, mailbox, rows, stamp);
-    await settleMove(tx, weighed, stamp);
-    return { uids: rows.map((row) => row.uid), modseq };
-  },
+export const expunge = command('expunge', (tx, input: Expunging, stamp): Promise<Expunged> =>
+  notedByHand(tx, input, stamp, () => takeDeleted(tx, input, stamp)),
 );
+
+interface Expunging {
+  account: number;
+  mailbox: number;
+  uids: readonly number[];
+  hand?: Hand | undefined;
+}
+
+async function takeDeleted(tx: Write, { account, mailbox, uids, hand }: Expunging, stamp: Stamp): Promise<Expunged> {
+  if (!(await owns(tx, account, mailbox))) return { uids: [], modseq: null };
+  const rows = (await entriesOf(tx, mailbox, uids)).filter(isDeleted);
+  if (rows.length === 0) return { uids: [], modseq: null };
+  const emails = rows.map((row) => row.email_id);
+  const weighed = await weighMove(tx, { account, emails, into: [], hand }, stamp);
+  if (weighed.kind === 'forbidden') return { uids: [], modseq: null, kept: weighed.why };
+  const modseq = await removeEntries(tx, account, mailbox, rows, stamp);
+  await settleMove(tx, weighed, stamp);
+  return { uids: rows.map((row) => row.uid), modseq };
+}
 
 export type CopyResult =
   | { kind: 'done'; uidValidity: number; from: number[]; to: number[]; modseq: number }
@@ -170,52 +198,47 @@ export type CopyResult =
   | Forbidden;
 
 /** COPY and MOVE within an account. Flags, keywords and INTERNALDATE stay. RFC 6851 3.3. */
-export const copyEntries = command(
-  'copy-entries',
-  async (
-    tx,
-    input: {
-      account: number;
-      mailbox: number;
-      uids: readonly number[];
-      to: number;
-      move: boolean;
-      hand?: Hand | undefined;
-    },
-    stamp,
-  ): Promise<CopyResult> => {
-    const { account, mailbox, to, move, hand } = input;
-    const places = await placesOf(tx, account, [mailbox, to]);
-    const [source, target] = [places.get(mailbox), places.get(to)];
-    if (source === undefined || target === undefined) return { kind: 'missing' };
-    const rows = await entriesOf(tx, mailbox, input.uids);
-    if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
-    const emails = rows.map((row) => row.email_id);
-    const weighed = await weighMove(tx, { account, emails, into: [to], hand }, stamp);
-    if (weighed.kind === 'forbidden') return weighed;
-    const modseq = await tx.nextModseq(account);
-    // Looked at before anything moves: what only changes its mailbox was never hidden.
-    const before = await lookAtThreads(
-      tx,
-      rows.map((row) => row.thread_id),
-    );
-    // The old entries go first: then a move within one mailbox does not meet itself.
-    if (move && rows.length > 0) await takeEntries(tx, account, mailbox, rows, stamp);
-    const uids: number[] = [];
-    const said: Parameters<typeof noteSaid>[2][number][] = [];
-    for (const row of rows) {
-      const email = await emailFor(tx, account, to, row, move);
-      const flags = { bits: row.flags, kw: kwList(row.kw) };
-      const place = email.alone === true ? addEntry : placeEntry;
-      uids.push((await place(tx, to, email, flags, stamp)).uid);
-      said.push({ email: email.id, says: saidByMove(source.place, target.place, row.flags) });
-    }
-    await noteSaid(tx, account, said);
-    await settleThreads(tx, before, modseq);
-    await settleMove(tx, weighed, stamp);
-    return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
-  },
+export const copyEntries = command('copy-entries', (tx, input: Copying, stamp): Promise<CopyResult> =>
+  notedByHand(tx, input, stamp, () => copyOrMove(tx, input, stamp)),
 );
+
+interface Copying extends Expunging {
+  to: number;
+  move: boolean;
+}
+
+async function copyOrMove(tx: Write, input: Copying, stamp: Stamp): Promise<CopyResult> {
+  const { account, mailbox, to, move, hand } = input;
+  const places = await placesOf(tx, account, [mailbox, to]);
+  const [source, target] = [places.get(mailbox), places.get(to)];
+  if (source === undefined || target === undefined) return { kind: 'missing' };
+  const rows = await entriesOf(tx, mailbox, input.uids);
+  if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
+  const emails = rows.map((row) => row.email_id);
+  const weighed = await weighMove(tx, { account, emails, into: [to], hand }, stamp);
+  if (weighed.kind === 'forbidden') return weighed;
+  const modseq = await tx.nextModseq(account);
+  // Looked at before anything moves: what only changes its mailbox was never hidden.
+  const before = await lookAtThreads(
+    tx,
+    rows.map((row) => row.thread_id),
+  );
+  // The old entries go first: then a move within one mailbox does not meet itself.
+  if (move && rows.length > 0) await takeEntries(tx, account, mailbox, rows, stamp);
+  const uids: number[] = [];
+  const said: Parameters<typeof noteSaid>[2][number][] = [];
+  for (const row of rows) {
+    const email = await emailFor(tx, account, to, row, move);
+    const flags = { bits: row.flags, kw: kwList(row.kw) };
+    const place = email.alone === true ? addEntry : placeEntry;
+    uids.push((await place(tx, to, email, flags, stamp)).uid);
+    said.push({ email: email.id, says: saidByMove(source.place, target.place, row.flags) });
+  }
+  await noteSaid(tx, account, said);
+  await settleThreads(tx, before, modseq);
+  await settleMove(tx, weighed, stamp);
+  return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
+}
 
 /** The email itself, or a copy of it where the target already holds it: JMAP's mailboxIds is a set, IMAP wants a new UID. */
 async function emailFor(tx: Write, account: number, to: number, row: EntryRow, move: boolean): Promise<Email> {

@@ -1,5 +1,5 @@
 import type { Authored } from './authors.ts';
-import { authorsOf } from './authors.ts';
+import { authorsOf, earlierThan } from './authors.ts';
 import { command, query, type Read, type Row, type Write } from './engine/types.ts';
 import { ownNames } from './own-names.ts';
 
@@ -37,33 +37,61 @@ export interface ReadMail {
   at: number;
 }
 
-/** Which of these messages of an account an outsider wrote, or nobody knows who did. */
+/** Which of these messages of an account show mail of outsiders: they wrote it, nobody knows who did, or it is quoted. */
 export const outsidersMail = query(
   'outsiders-mail',
-  async (
-    rx,
-    {
-      tenant,
-      house,
-      account,
-      emails,
-    }: Pick<Reader, 'tenant' | 'house'> & { account: number; emails: readonly number[] },
-  ): Promise<number[]> => {
-    const all = await authorsOf(rx, account, emails);
-    const ours = await ourNames(rx, tenant, [...house], all);
-    return all.filter((one) => !isOurs(one, tenant, ours)).map(({ email }) => email);
-  },
+  async (rx, input: House & { account: number; emails: readonly number[] }): Promise<number[]> => [
+    ...(await outsidersIn(rx, input)).keys(),
+  ],
 );
 
-async function ourNames(rx: Read, tenant: number, house: string[], all: readonly Authored[]): Promise<Set<string>> {
-  return new Set([
-    ...house,
-    ...(await ownNames(
-      rx,
-      tenant,
-      all.map(({ author }) => author),
-    )),
-  ]);
+type House = Pick<Reader, 'tenant' | 'house'>;
+
+/** What outsiders wrote of what messages show, by the message that shows it. */
+async function outsidersIn(
+  rx: Read,
+  { tenant, house, account, emails }: House & { account: number; emails: readonly number[] },
+): Promise<Map<number, Authored[]>> {
+  const all = await authorsOf(rx, account, emails);
+  const ours = await oursAmong(rx, { tenant, house }, all);
+  const found = new Map(all.filter(({ email }) => !ours.has(email)).map((one) => [one.email, [one]]));
+  const quoting = all.filter(({ email, quotes }) => ours.has(email) && quotes !== null);
+  for (const [email, quoted] of await quotedBy(rx, { tenant, house, account }, quoting)) found.set(email, quoted);
+  return found;
+}
+
+/**
+ * What of outsiders mail of the house quotes, as far as that is known: what stands before it in its thread. Of whom a
+ * message is that is attached, or that the account does not have, nobody knows.
+ */
+async function quotedBy(
+  rx: Read,
+  { tenant, house, account }: House & { account: number },
+  quoting: readonly Authored[],
+): Promise<Map<number, Authored[]>> {
+  const answers = quoting.filter(({ quotes }) => quotes === 'earlier').map(({ email }) => email);
+  const pairs = answers.length === 0 ? [] : await earlierThan(rx, account, answers);
+  const earlier = await authorsOf(rx, account, [...new Set(pairs.map((one) => one.earlier))]);
+  const ours = await oursAmong(rx, { tenant, house }, earlier);
+  const known = new Map(earlier.map((one) => [one.email, one]));
+  const found = new Map<number, Authored[]>();
+  for (const one of quoting) {
+    const before = pairs.filter(({ email }) => email === one.email).flatMap((pair) => known.get(pair.earlier) ?? []);
+    const quoted =
+      before.length === 0 ? [{ ...one, author: '', authentic: false }] : before.filter(({ email }) => !ours.has(email));
+    if (quoted.length > 0) found.set(one.email, quoted);
+  }
+  return found;
+}
+
+async function oursAmong(rx: Read, { tenant, house }: House, all: readonly Authored[]): Promise<Set<number>> {
+  const own = await ownNames(
+    rx,
+    tenant,
+    all.map(({ author }) => author),
+  );
+  const names = new Set([...house, ...own]);
+  return new Set(all.filter((one) => isOurs(one, tenant, names)).map(({ email }) => email));
 }
 
 function isOurs(
@@ -84,8 +112,8 @@ export const noteExposures = command(
     { now },
   ): Promise<number> => {
     const { reader, credential } = who;
-    const outside = new Set(await outsidersMail.run(tx, { ...who, account, emails }));
-    const all = (await authorsOf(tx, account, emails)).filter(({ email }) => outside.has(email));
+    const read = [...(await outsidersIn(tx, { ...who, account, emails })).values()].flat();
+    const all = [...new Map(read.map((one) => [one.email, one])).values()];
     if (all.length === 0) return 0;
     await markExposed(tx, who, now);
     for (const { email, author, verdict, authentic } of all) {

@@ -15,6 +15,8 @@ export interface Forward {
   state: 'active' | 'pending' | 'stopped';
   /** What its address may send on today does not go round any more. */
   spent: boolean;
+  /** A token set it, and no person has. */
+  byProgram: boolean;
 }
 
 /** The forwards of an address on a proved domain; `keys` are its forms from most to least exact, `now` is ms UTC. */
@@ -24,6 +26,7 @@ export const forwardsOf = query(
     for (const key of keys) {
       const rows = await rx.all<Row>(
         `SELECT f.organization_id, f.source_key, f.destination, f.keep_local, f.pending, f.stopped,
+           f.set_by IS NOT NULL AS by_program,
            coalesce((SELECT copies FROM forward_count WHERE day = ? AND source = f.source_key), 0) AS copies
          FROM forwarder f JOIN domain d ON d.id = f.domain_id AND d.state = 1
          WHERE f.source_key = ? ORDER BY f.id LIMIT 100`,
@@ -43,6 +46,7 @@ interface Row extends Record<string, string | number> {
   keep_local: number;
   pending: number;
   stopped: number;
+  by_program: number;
   copies: number;
 }
 
@@ -54,7 +58,37 @@ function forwardOf(row: Row, together: number): Forward {
     keepLocal: row.keep_local === 1,
     state: row.stopped === 1 ? 'stopped' : row.pending === 1 ? 'pending' : 'active',
     spent: row.copies + together > MOST_A_DAY,
+    byProgram: row.by_program === 1,
   };
+}
+
+/** Places to which the forwards of some addresses lead; of more nobody knows where they end. */
+export const MOST_WAYS = 1000;
+
+/** A forward, or several one after the other, by which mail for an address gets somewhere. */
+interface WayOn extends Record<string, string> {
+  from: string;
+  /** As compared. */
+  to: string;
+}
+
+/**
+ * Where the forwards of these addresses (keys, a +detail is looked past) lead, and those of the places that they lead to:
+ * also those that wait to be confirmed or are stopped. {@link MOST_WAYS} and one at most.
+ */
+export function waysOn(rx: Read, keys: readonly string[]): Promise<WayOn[]> {
+  return rx.all<WayOn>(
+    `WITH RECURSIVE way (source, at) AS (
+       SELECT value, value FROM json_each(?1)
+       UNION
+       SELECT w.source, f.destination_key FROM way w
+         JOIN forwarder f ON f.source_key IN (w.at, substr(w.at, 1, instr(w.at, '+') - 1) || substr(w.at, instr(w.at, '@')))
+         JOIN domain d ON d.id = f.domain_id AND d.state = 1
+       LIMIT ?2 + json_array_length(?1))
+     SELECT source AS "from", at AS "to" FROM way WHERE at <> source`,
+    JSON.stringify(keys),
+    MOST_WAYS + 1,
+  );
 }
 
 /** Whether one of these addresses would send on more today than it may, with one copy for each time that it is named. */

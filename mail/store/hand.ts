@@ -29,6 +29,22 @@ export async function isPersons(rx: Read, account: number, hand: Hand | undefine
   return marks.includes(PERSON) || (row.governed === 0 && !marks.includes(SEEN_BY_AGENT));
 }
 
+/**
+ * Under which name (`pwd_12` of an app password, `mbx_3` of a mailbox's own) it is written down what an agent changes with a password of a mailbox under an agent policy; null: it
+ * is a person's. Asked in the commit.
+ */
+export async function agentsName(rx: Read, account: number, hand: Hand | undefined): Promise<string | null> {
+  if (hand === undefined) return null;
+  const row = await rx.get<{ scopes: string; kind: string }>(
+    `SELECT scopes, kind FROM credential WHERE id = ?1 AND account_id = ?2
+       AND EXISTS (SELECT 1 FROM agent_policy_account WHERE account_id = ?2)`,
+    hand.credential,
+    account,
+  );
+  if (row === undefined || row.scopes.split(' ').includes(PERSON)) return null;
+  return row.kind === 'mailbox' ? `mbx_${account}` : `pwd_${hand.credential}`;
+}
+
 /** A token is about to be shown the own password of a mailbox: from then on it is no proof of a person, until it is replaced. */
 export const markSeenByAgent = command(
   'mark-seen-by-agent',

@@ -69,6 +69,8 @@ export async function note(
   );
   await noteHappening(tx, { event, trace, account, tenant, detail: whole }, stamp);
   await followSubmission(tx, { event, trace, detail: whole }, stamp);
+  // Who follows the journal is woken by nobody's account.
+  tx.touched(0);
 }
 
 /** Who asks: null is no limit. */

@@ -1,5 +1,6 @@
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
 import { holdsApprovals, isForApproval } from './approval-places.ts';
+import { agentsName, type Hand } from './hand.ts';
 import { type EntryRow, takeEntries } from './message.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
 import { forgetThreadCounts } from './thread-counts.ts';
@@ -222,18 +223,25 @@ export const removeMailbox = command(
   'remove-mailbox',
   async (
     tx,
-    input: { account: number; name: string },
+    input: { account: number; name: string; hand?: Hand | undefined },
     stamp,
-  ): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox' | 'is-for-approval'> => {
+  ): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox' | 'is-for-approval' | 'has-emails'> => {
     if (input.name === 'INBOX') return 'is-inbox';
     const id = await idOf(tx, input.account, input.name);
     if (id === undefined) return 'missing';
     if (await holdsApprovals(tx, input.account, id)) return 'is-for-approval';
     if (await hasChildren(tx, input.account, id)) return 'has-children';
+    // What an agent does can be undone, and of a folder that went with its emails nothing is written down.
+    const agent = await agentsName(tx, input.account, input.hand);
+    if (agent !== null && (await holdsEmails(tx, id))) return 'has-emails';
     await dismissMailbox(tx, input.account, id, stamp);
     return 'removed';
   },
 );
+
+async function holdsEmails(rx: Read, mailbox: number): Promise<boolean> {
+  return (await rx.get('SELECT 1 AS there FROM entry WHERE mailbox_id = ? LIMIT 1', mailbox)) !== undefined;
+}
 
 /**
  * Takes a mailbox away with what is in it. Few messages leave in this command; of many, the mailbox hides them from now

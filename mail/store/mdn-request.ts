@@ -2,11 +2,13 @@ import { query } from './engine/types.ts';
 import { DELETED } from './flags.ts';
 
 /** A message that may ask for a receipt. */
-export interface MdnRequest extends Record<string, number | string> {
+export interface MdnRequest extends Record<string, number | string | null> {
   id: number;
   blob: number;
   size: number;
   headerLength: number;
+  /** Octet of the blob from which on programs are shown nothing of it; null: they are shown all. */
+  veiledFrom: number | null;
   /** Header lines of its own, before the octets; one character an octet. */
   trace: string;
   /** Decoded. */
@@ -19,7 +21,7 @@ export const mdnRequest = query(
   'mdn-request',
   (rx, { account, id }: { account: number; id: number }): Promise<MdnRequest | undefined> =>
     rx.get<MdnRequest>(
-      `SELECT e.id, e.blob_id AS blob, b.size, m.header_length AS headerLength, e.trace, m.subject,
+      `SELECT e.id, e.blob_id AS blob, b.size, m.header_length AS headerLength, e.veiled_from AS veiledFrom, e.trace, m.subject,
          EXISTS (SELECT 1 FROM entry n LEFT JOIN keyword k ON k.account_id = ?2 AND k.lname = '$mdnsent'
            WHERE n.email_id = e.id AND (n.flags & (1 << coalesce(k.slot, 62)) <> 0
              OR instr(' ' || lower(coalesce(n.kw, '')) || ' ', ' $mdnsent ') > 0)) AS told

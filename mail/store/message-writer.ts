@@ -1,6 +1,7 @@
 import { BareEndings } from '../message/bare-endings.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { MessageIndexer } from '../message/indexer.ts';
+import type { SecretLinkForms } from '../message/secret-link.ts';
 import type { BlobFiles, BlobWriter, NewBlob } from './blob.ts';
 import { StoreBusy } from './engine/types.ts';
 
@@ -18,12 +19,13 @@ export interface WrittenMessage {
 export class MessageWriter {
   readonly #files: BlobFiles;
   readonly #writer: BlobWriter;
-  readonly #indexer = new MessageIndexer();
+  readonly #indexer: MessageIndexer;
   readonly #endings = new BareEndings();
 
-  constructor(files: BlobFiles) {
+  constructor({ files, secretLinks }: { files: BlobFiles; secretLinks: SecretLinkForms | undefined }) {
     this.#files = files;
     this.#writer = files.create();
+    this.#indexer = new MessageIndexer(secretLinks);
   }
 
   /** Octets so far. */

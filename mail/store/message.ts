@@ -50,8 +50,8 @@ export async function addEmail(
   const threadId = await threadOf(tx, account, index, fresh);
   await tx.run(
     `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
-       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, made_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, made_by, veiled_from)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     account,
     threadId,
@@ -71,6 +71,7 @@ export async function addEmail(
     modseq,
     modseq,
     by,
+    index.secretLink === true ? index.headerLength : null,
   );
   await tx.run(
     `INSERT INTO email_meta (email_id, header_length, envelope, bodystructure, parts, subject, preview, refs)
@@ -328,9 +329,9 @@ export async function cloneEmail(tx: Write, account: number, id: number): Promis
   const threadId = alone ? account * ACCOUNT_SPAN + copy.thread : whole.thread_id;
   const row = await tx.get<{ size: number; received_at: number }>(
     `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
-       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, made_by)
+       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, made_by, veiled_from)
      SELECT ?1, account_id, ?2, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
-       from_k, to_k, cc_k, from_d, to_d, ?3, ?3, made_by FROM email WHERE id = ?4 RETURNING size, received_at`,
+       from_k, to_k, cc_k, from_d, to_d, ?3, ?3, made_by, veiled_from FROM email WHERE id = ?4 RETURNING size, received_at`,
     newId,
     threadId,
     modseq,

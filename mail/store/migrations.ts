@@ -33,6 +33,10 @@ const files = [
   '0030-exposure.sql',
   '0031-withheld.sql',
   '0032-egress.sql',
+  '0033-secret-link.sql',
+  '0034-canary.sql',
+  '0035-agent-hold.sql',
+  '0036-labelled.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

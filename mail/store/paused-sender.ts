@@ -180,7 +180,7 @@ async function releaseWhole(
   );
   for (const { id, trace, account_id: account } of rows) {
     await tx.run('UPDATE scheduled SET held_because = NULL, attempts = 0 WHERE submission_id = ?', id);
-    await note(tx, trace, 'released', account, {}, stamp, { tenant });
+    await note(tx, trace, 'released', account, { outbox: id }, stamp, { tenant });
   }
   return rows.length;
 }

@@ -1,4 +1,4 @@
-import { AGENT_STOPPED } from './agent-hold.ts';
+import { AGENT_STOPPED, ON_REQUEST } from './agent-hold.ts';
 import { noteDeparted } from './departed.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { note } from './journal.ts';
@@ -39,7 +39,7 @@ export const steerQueue = command('steer-queue', async (tx, input: Steer, stamp)
   if (!(await routeIsThere(tx, input))) return { kind: 'no-route', changed: 0, last: undefined };
   const found = await chosen(tx, input);
   const stays = input.byToken === true && input.what === 'release';
-  const rows = found.filter(({ held_because: why }) => !(stays && why === AGENT_STOPPED));
+  const rows = found.filter(({ held_because: why }) => !(stays && why?.startsWith(AGENT_STOPPED) === true));
   for (const row of rows) {
     const event = EVENTS[input.what];
     const way = input.route === undefined ? {} : { route: input.route.name };
@@ -125,7 +125,7 @@ async function steerRow(tx: Write, { id, attempts }: Chosen, { what, route }: St
       if (attempts > 0) await noteDeparted(tx, id, stamp.now);
       return removeRow(tx, id);
     case 'hold':
-      await tx.run(`UPDATE queue SET state = 1, held_because = 'held on request' WHERE id = ?`, id);
+      await tx.run('UPDATE queue SET state = 1, held_because = ? WHERE id = ?', ON_REQUEST, id);
       return;
     case 'reroute':
       await tx.run('UPDATE queue SET route = ? WHERE id = ?', route?.id ?? null, id);

@@ -1,3 +1,4 @@
+import { holdToBeHeld } from './agent-hold.ts';
 import { command, type Stamp, type Write } from './engine/types.ts';
 import { noteDeparted } from './departed.ts';
 import { note } from './journal.ts';
@@ -137,6 +138,9 @@ export const beginAttempts = command(
         `UPDATE queue SET attempts = attempts + 1, next_at = ?, last_at = ? WHERE id = ? AND state = 0
            AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN paused_sender p ON p.sender = s.sent_by
              WHERE s.id = queue.submission_id AND p.paused_at IS NOT NULL)
+           AND NOT EXISTS (SELECT 1 FROM agent_hold h CROSS JOIN submission s ON s.id = queue.submission_id
+             CROSS JOIN agent_send g ON g.trace = s.trace WHERE g.tenant = h.tenant
+               AND (h.credential IS NULL OR g.credential = h.credential) AND (g.at, g.id) < (h.at, h.send))
            AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN json_each(s.signers) j WHERE s.id = queue.submission_id
              AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = j.value))`,
         nextAt,
@@ -146,6 +150,7 @@ export const beginAttempts = command(
       if (changes === 0) {
         await holdStranded(tx, id, stamp);
         await holdPaused(tx, id, stamp);
+        await holdToBeHeld(tx, id, stamp);
         continue;
       }
       await tx.run('INSERT INTO attempt (queue_id, at) VALUES (?, ?)', id, stamp.now);

@@ -1,5 +1,6 @@
 import { OPERATOR } from './account.ts';
 import { aliasAt, isOver, type MetAlias, wildAlias } from './alias-use.ts';
+import { canaryAccount } from './canary.ts';
 import { query, type Read } from './engine/types.ts';
 import { anyRules } from './sender-rule.ts';
 
@@ -76,6 +77,10 @@ async function meaning(rx: Read, domain: Domain, { keys, role }: RouteQuestion):
     const account = await accountAt(rx, domain.id, key);
     const alias = account === null ? await aliasAt(rx, domain.id, key) : undefined;
     if (account !== null || alias !== undefined || forwards !== 'none') return { account, alias, forwards };
+  }
+  for (const key of keys) {
+    const account = await canaryAccount(rx, domain.id, key);
+    if (account !== null) return { account, alias: undefined, forwards: 'none' };
   }
   const [whole = ''] = keys;
   const alias = await wildAlias(rx, domain.id, whole.slice(0, whole.lastIndexOf('@')));

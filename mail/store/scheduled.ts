@@ -29,6 +29,6 @@ export async function dropScheduled(
 ): Promise<void> {
   await tx.run('DELETE FROM scheduled WHERE submission_id = ?', id);
   await forgetGuess(tx, trace);
-  await note(tx, trace, 'cancelled', account, why, stamp, { tenant });
+  await note(tx, trace, 'cancelled', account, { ...why, outbox: id }, stamp, { tenant });
   await dropSubmission(tx, id);
 }

@@ -61,6 +61,7 @@ export interface StoredEmail {
 
 interface Joined extends Record<string, number | string | Uint8Array | null> {
   blob_id: number;
+  veiled_from: number | null;
   trace: string;
   size: number;
   received_at: number;
@@ -89,7 +90,7 @@ export async function storedEmail(rx: Read, account: number, email: number): Pro
   const [shown] = await shownEntries(rx, account, [email]);
   if (shown === undefined) return undefined;
   const row = await rx.get<Joined>(
-    `SELECT e.blob_id, e.trace, e.size, e.received_at, e.sent_at, e.sent_day, e.attach, e.subj, e.from_k, e.to_k, e.cc_k,
+    `SELECT e.blob_id, e.veiled_from, e.trace, e.size, e.received_at, e.sent_at, e.sent_day, e.attach, e.subj, e.from_k, e.to_k, e.cc_k,
        e.from_d, e.to_d, m.header_length, m.envelope, m.bodystructure, m.parts, m.subject, m.preview, m.refs, n.flags, n.kw
      FROM email e JOIN email_meta m ON m.email_id = e.id JOIN entry n ON n.email_id = e.id
      WHERE e.id = ? AND n.mailbox_id = ? AND n.uid = ?`,
@@ -125,6 +126,7 @@ function indexOf(row: Joined): MessageIndex {
     hasAttachment: row.attach === 1,
     received: 0,
     flattened: false,
+    ...(row.veiled_from !== null && { secretLink: true }),
   };
 }
 

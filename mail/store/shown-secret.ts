@@ -1,7 +1,11 @@
 import { command, query, type Row } from './engine/types.ts';
 
 /** Kinds of secrets, as who sends one is told. */
-export type SecretKind = 'token' | 'session' | 'webhook_secret' | 'password' | 'code' | 'link';
+export type ShownKind = 'token' | 'session' | 'webhook_secret' | 'password' | 'code' | 'link';
+/** The honeytoken of a canary, by its row: who sends one is never told. */
+export type CanaryMark = `canary ${number}`;
+/** What is found in a text. */
+export type SecretKind = ShownKind | CanaryMark;
 
 /** A secret as it is remembered: found again in a text, and never read out of it. */
 export interface ShownForm {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, Meter } from '../log.ts';
+import { SecretLinkForms, type SecretLinks } from '../message/secret-link.ts';
 import { BlobFiles } from './blob.ts';
 import { blobBytes } from './content.ts';
 import { ReaderClient, WriterClient, type WriterClientOptions } from './engine/client.ts';
@@ -26,6 +27,8 @@ export interface StoreOptions {
   engine: URL | ThreadParts;
   /** Mail is refused for now while the disk has less free than this, in octets. 0 switches the guard off. */
   keepFree: number;
+  /** Programs are not shown what mail says that carries such a link; left out: no mail does. */
+  secretLinks?: SecretLinks;
   clock: () => number;
   log: Log;
   meter: Meter;
@@ -38,6 +41,8 @@ export class MailStore implements Store, AsyncDisposable {
   readonly files: BlobFiles;
   /** Words of messages, in a file of its own that can be made again. */
   readonly text: TextSearch;
+  /** What every message is looked through for before it gets a row. */
+  readonly secretLinks: SecretLinkForms | undefined;
   readonly #options: StoreOptions;
   readonly #lock: Disposable;
   readonly #writer: WriterClient | LocalWriter;
@@ -64,6 +69,7 @@ export class MailStore implements Store, AsyncDisposable {
     this.#listeners = listeners;
     this.#scanner = options.engine instanceof URL ? new ReaderClient(options.engine, databasePath(options)) : reader;
     this.files = new BlobFiles(options.dataDir);
+    this.secretLinks = options.secretLinks && new SecretLinkForms(options.secretLinks);
     this.text = openText(options, this.files);
     // What arrived before the last end and is not indexed yet follows with the next commit, or the first search.
     listeners.add(() => {

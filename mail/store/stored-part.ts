@@ -5,6 +5,8 @@ import { query } from './engine/types.ts';
 export interface StoredParts {
   trace: string;
   blob: number;
+  /** Octet of the blob from which on programs are shown nothing of it; null: they are shown all. */
+  veiledFrom: number | null;
   /** Octets of trace and blob together. */
   size: number;
   parts: Part[];
@@ -14,13 +16,21 @@ export interface StoredParts {
 export const storedParts = query(
   'stored-parts',
   async (rx, input: { account: number; email: number }): Promise<StoredParts | undefined> => {
-    const row = await rx.get<{ blob_id: number; size: number; trace: string; parts: string }>(
-      `SELECT e.blob_id, e.size, e.trace, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
+    const row = await rx.get<{
+      blob_id: number;
+      veiled_from: number | null;
+      size: number;
+      trace: string;
+      parts: string;
+    }>(
+      `SELECT e.blob_id, e.veiled_from, e.size, e.trace, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
        WHERE e.id = ? AND e.account_id = ? AND EXISTS (SELECT 1 FROM entry n JOIN mailbox b ON b.id = n.mailbox_id
          WHERE n.email_id = e.id AND b.gone_at IS NULL)`,
       input.email,
       input.account,
     );
-    return row && { trace: row.trace, blob: row.blob_id, size: row.size, parts: unpackParts(row.parts) };
+    if (row === undefined) return undefined;
+    const { blob_id: blob, veiled_from: veiledFrom, size, trace, parts } = row;
+    return { trace, blob, veiledFrom, size, parts: unpackParts(parts) };
   },
 );

@@ -105,6 +105,7 @@ async function forgetEmail(tx: Write, id: number, stamp: Stamp): Promise<string 
   await forgetLearned(tx, id);
   await forgetWrittenHere(tx, id);
   await tx.run('DELETE FROM withheld WHERE email_id = ?', id);
+  await tx.run('UPDATE canary SET email_id = NULL WHERE email_id = ?', id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await bury(tx, row.account_id, 'Email', was, row.hidden, stamp);
   return collectBlob(tx, row.blob_id);
@@ -124,8 +125,10 @@ export async function collectBlob(tx: Write, id: number): Promise<string | undef
 /** Forgets a slice of old history. */
 export const forgetHistory = command('forget-history', async (tx, input: { before: number }): Promise<boolean> => {
   const journal = await tx.run(
-    // Ids grow with time: the oldest are looked at first, and an index of times would cost every message a page.
-    'DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1)',
+    // Ids grow with time: the oldest are looked at first, and an index of times would cost every message a page. The
+    // last line stays, or ids would begin anew behind those who follow them.
+    `DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1)
+       AND id < (SELECT max(id) FROM journal)`,
     input.before,
     SLICE,
   );

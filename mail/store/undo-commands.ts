@@ -1,7 +1,7 @@
 import { faceOf } from './agent-change.ts';
 import { changeEach, type ChangeOutcome } from './email-change-commands.ts';
 import { command, query, type Read, type Stamp, type Write } from './engine/types.ts';
-import { countAgain, overQuota } from './entry-commands.ts';
+import { countAgain, overQuota, storeFlagsUnsettled } from './entry-commands.ts';
 import { DELETED, type FlagSet, kwList } from './flags.ts';
 import { placeEntry } from './message.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
@@ -83,7 +83,9 @@ async function undoOne(tx: Write, about: About & { email: number }, stamp: Stamp
     since,
   );
   const plan = planUndo(rows, await faceOf(tx, account, email));
-  const kept = plan.kept.includes('gone') ? plan.kept : [...plan.kept, ...(await carryOut(tx, about, plan, stamp))];
+  const kept = plan.kept.includes('gone')
+    ? plan.kept
+    : [...plan.kept, ...(await carryOut(tx, about, rows, plan, stamp))];
   if (kept.length > 0) return kept;
   await tx.run(
     'DELETE FROM agent_change WHERE account_id = ? AND email_id = ? AND who = ? AND at >= ?',
@@ -99,7 +101,8 @@ async function undoOne(tx: Write, about: About & { email: number }, stamp: Stamp
 async function carryOut(
   tx: Write,
   { account, email }: { account: number; email: number },
-  { add, remove, places }: UndoPlan,
+  rows: readonly ChangeRow[],
+  { places }: UndoPlan,
   stamp: Stamp,
 ): Promise<Kept[]> {
   const missing = places === null ? [] : await missingMailboxes(tx, account, places);
@@ -111,6 +114,8 @@ async function carryOut(
     const stopped = await bringBack(tx, account, email, to, stamp);
     if (stopped !== undefined) return [stopped];
   }
+  // What came back carries what it had last.
+  const { add, remove } = planUndo(rows, await faceOf(tx, account, email));
   const keywords = {
     kind: 'patch',
     add: await named(tx, account, add),
@@ -159,6 +164,7 @@ async function bringBack(
   mailboxes: readonly number[],
   stamp: Stamp,
 ): Promise<'gone' | 'no-room' | undefined> {
+  if (await unmark(tx, account, email)) return undefined;
   const row = await tx.get<Buried>(
     `SELECT e.thread_id, e.size, e.received_at, x.flags, x.kw FROM email e JOIN expunged x ON x.email_id = e.id
      WHERE e.id = ? AND e.account_id = ? AND NOT EXISTS (SELECT 1 FROM entry n WHERE n.email_id = e.id)
@@ -176,6 +182,30 @@ async function bringBack(
   for (const mailbox of mailboxes) ({ modseq } = await placeEntry(tx, mailbox, whole, flags, stamp));
   await settleThreads(tx, before, modseq);
   return undefined;
+}
+
+/** What a mail program only marked as \Deleted lies where it was. False: nowhere. */
+async function unmark(tx: Write, account: number, email: number): Promise<boolean> {
+  const marked = await tx.all<{ mailbox: number; uid: number; thread: number }>(
+    `SELECT n.mailbox_id AS mailbox, n.uid, n.thread_id AS thread FROM entry n INDEXED BY entry_email
+       CROSS JOIN mailbox m ON m.id = n.mailbox_id
+     WHERE n.email_id = ? AND n.flags & 16 <> 0 AND m.account_id = ? AND m.gone_at IS NULL`,
+    email,
+    account,
+  );
+  const flags = { bits: DELETED, keywords: [] };
+  const before = await lookAtThreads(
+    tx,
+    marked.map(({ thread }) => thread),
+  );
+  let modseq = 0;
+  for (const { mailbox, uid } of marked) {
+    const input = { account, mailbox, uids: [uid], how: 'remove', flags, unchangedSince: null } as const;
+    const done = await storeFlagsUnsettled(tx, input);
+    if (done.kind === 'done') modseq = done.modseq ?? modseq;
+  }
+  if (modseq > 0) await settleThreads(tx, before, modseq);
+  return marked.length > 0;
 }
 
 interface Buried extends Record<string, number | string | null> {

@@ -85,8 +85,8 @@ export const withheldOf = query(
 );
 
 /**
- * Messages of an account that may be withheld, newest first, below `before`: by what the judge found, and those about
- * which somebody asked. Goes through the newest few thousand; `next`: where to go on, null at the end.
+ * Messages of an account that may be withheld, newest first, below `before`: by what the judge found, those that carry a
+ * secret link, and those about which somebody asked. Goes through the newest few thousand; `next`: where to go on, null at the end.
  */
 export const suspectsOf = query(
   'suspects-of',
@@ -106,6 +106,7 @@ export const suspectsOf = query(
     const rows = await rx.all<{ email: number }>(
       `SELECT email_id AS email FROM judged WHERE email_id >= ?1 AND email_id < ?2
          AND (instr(verdict, '"hidden-text"') > 0 OR instr(trust, '"quarantined"') > 0)
+       UNION SELECT id FROM email WHERE id >= ?1 AND id < ?2 AND veiled_from IS NOT NULL
        UNION SELECT email_id FROM withheld WHERE email_id >= ?1 AND email_id < ?2 ORDER BY 1 DESC LIMIT ?3`,
       low,
       end,

@@ -52,7 +52,10 @@ export function query<I, O>(name: string, run: Query<I, O>['run']): Query<I, O> 
   return { kind: 'query', name, run };
 }
 
-/** After a commit: what changed. Carries no data; whoever cares reads again from where it was. */
+/**
+ * After a commit: what changed. Carries no data; whoever cares reads again from where it was. Account 0 is nobody's: the
+ * journal has new lines, or there are new notices.
+ */
 export interface WakeUp {
   account: number;
   modseq: number;

@@ -1,6 +1,7 @@
 import type { Log } from '../../log.ts';
 import { unpackParts } from '../../message/parts.ts';
 import { type HeaderTexts, headerTexts, type PartTexts, partTexts } from '../../message/search-text.ts';
+import { withoutLinks } from '../../message/secret-link.ts';
 import { segment } from '../../message/words.ts';
 import { type Connection, sqliteCode } from '../engine/connection.ts';
 import { Reader } from '../engine/reader.ts';
@@ -38,9 +39,10 @@ const NO_TEXTS: Texts = {
   part: { body: '', attach: '' },
 };
 
-interface Waiting extends Record<string, number | string> {
+interface Waiting extends Record<string, number | string | null> {
   id: number;
   blob_id: number;
+  veiled_from: number | null;
   received_at: number;
   header_length: number;
   parts: string;
@@ -171,7 +173,7 @@ export class TextIndex {
 
   #waiting(account: number): Waiting[] {
     return this.#connection.all<Waiting>(
-      `SELECT e.id, e.blob_id, e.received_at, m.header_length, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
+      `SELECT e.id, e.blob_id, e.veiled_from, e.received_at, m.header_length, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
        WHERE e.id > ? AND e.id < ? ORDER BY e.id LIMIT ?`,
       [this.#progress(account), (account + 1) * ACCOUNT_SPAN, BATCH],
     );
@@ -199,7 +201,9 @@ export class TextIndex {
   #texts(row: Waiting): Texts {
     using octets = openOctets(this.#connection, row.blob_id, this.#place.blobs);
     const header = headerTexts(octets.read(0, row.header_length));
-    return { header, part: partTexts((start, length) => octets.read(start, length), unpackParts(row.parts)) };
+    const part = partTexts((start, length) => octets.read(start, length), unpackParts(row.parts));
+    // Who may ask by words, and be told nothing else, could still guess a secret by its beginning, letter by letter.
+    return { header, part: row.veiled_from === null ? part : { body: withoutLinks(part.body), attach: '' } };
   }
 
   #note(account: number, upto: number, mark: number): void {

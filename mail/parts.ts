@@ -6,6 +6,7 @@ import { sendVacationAnswer } from './delivery/vacation-answer.ts';
 import { imapSearch } from './imap/search/query.ts';
 import { emailResultChanges } from './jmap/query/email-result-changes.ts';
 import { emailResults } from './jmap/query/email-results.ts';
+import { newestWith } from './jmap/query/newest-with.ts';
 import { emailSnippets } from './jmap/query/snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
 import { addAccount, setQuota } from './store/account.ts';
@@ -14,14 +15,17 @@ import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
+import { holdMore, holdRest } from './store/agent-hold.ts';
 import { forgetAgentSends } from './store/agent-send.ts';
 import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
 import { emptyGoneAccount } from './store/account-removal.ts';
 import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
+import { plantCanary, removeCanary, settleCanary } from './store/canary-commands.ts';
 import { forgetExposures, noteExposed, noteExposures } from './store/exposure.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
+import { linesBehind } from './store/journal-tail.ts';
 import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
 import { addDomain, verifyDomain } from './store/domain.ts';
 import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
@@ -36,6 +40,7 @@ import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } f
 import { dropLessons, noteKept } from './store/lesson.ts';
 import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
 import { contactsOf } from './store/contact.ts';
+import { ledTo } from './store/led-to.ts';
 import { countLabels, forgetLabel, makeLabel } from './store/label.ts';
 import { setMailPolicy } from './store/mail-policy.ts';
 import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
@@ -108,6 +113,8 @@ export function mailParts(): ThreadParts {
       expireApprovals,
       forgetApprovals,
       forgetAgentSends,
+      holdMore,
+      holdRest,
       forgetBans,
       forgetDeparted,
       forgetExposures,
@@ -141,6 +148,7 @@ export function mailParts(): ThreadParts {
       markSeenByAgent,
       noteKept,
       placeEmail,
+      plantCanary,
       plantMailbox,
       putOff,
       putOffStsPolicy,
@@ -149,6 +157,7 @@ export function mailParts(): ThreadParts {
       removeAlias,
       removeAppPassword,
       removeBan,
+      removeCanary,
       removeIdentity,
       removeMailbox,
       removeOutboundRoute,
@@ -168,6 +177,7 @@ export function mailParts(): ThreadParts {
       setPassword,
       setQuota,
       setSetting,
+      settleCanary,
       stampCredentials,
       steerQueue,
       storeFlags,
@@ -187,6 +197,7 @@ export function mailParts(): ThreadParts {
     queries: [
       contactsOf,
       countLabels,
+      ledTo,
       countThreads,
       crowdedSenders,
       emailChanges,
@@ -194,9 +205,11 @@ export function mailParts(): ThreadParts {
       emailResults,
       emailSnippets,
       findTraces,
+      linesBehind,
       imapSearch,
       listBans,
       listQueue,
+      newestWith,
       queueDepth,
       submissionFacts,
       submissionsOf,

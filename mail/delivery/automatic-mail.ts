@@ -48,9 +48,17 @@ export async function automaticMail(
 ): Promise<{ mail: Submission; unreachable: Unreachable[] }> {
   const { store, hostname, clock, forwardKey: key, hold } = desk;
   const data = Uint8Array.from(bytes);
-  const index = indexMessage(data);
+  const index = indexMessage(data, store.secretLinks);
   const fields = readFields(Buffer.from(data.buffer, 0, index.headerLength).toString('latin1'));
-  const way = { sender: undefined, fields, key, now: clock(), hostname, authors: [author.domain] };
+  const way = {
+    sender: undefined,
+    fields,
+    key,
+    now: clock(),
+    hostname,
+    authors: [author.domain],
+    secretLink: index.secretLink,
+  };
   const { unreachable, ...where } = await destinations(store, to, way);
   const { budgets = [], ...whose } = await desk.senderOf(account);
   const recipients = to.map(formatAddress);
@@ -71,7 +79,16 @@ export async function automaticMail(
     as: { kind: 'account', account },
     spares,
     guard: null,
-    ...(await aboutMessage(store, verdict, { ...whose, account, index, data, file: null, recipients, now: clock() })),
+    ...(await aboutMessage(store, verdict, {
+      ...whose,
+      account,
+      index,
+      data,
+      file: null,
+      recipients,
+      now: clock(),
+      door: 'automatic',
+    })),
     sendAt: null,
     hold,
     data,

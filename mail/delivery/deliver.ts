@@ -1,6 +1,8 @@
 import type { MessageFacts, MessageIndex } from '../message/index-types.ts';
 import { anyOver, countUse } from '../store/alias-use.ts';
+import { parseAddress } from '../message/address.ts';
 import { addBlob } from '../store/blob.ts';
+import { noteCanaryMail } from '../store/canary-commands.ts';
 import { countCopy, isSpent } from '../store/forwarder.ts';
 import { command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
@@ -11,6 +13,7 @@ import type { Filing } from './filing.ts';
 import type { Onward } from './forward.ts';
 import { type TakenReport, takeReport } from './report.ts';
 import { storeKeywords } from '../store/flags.ts';
+import { lookupKeys } from './route.ts';
 import { keepJudged } from '../store/judged.ts';
 import { noteWrittenHere } from '../store/written-here.ts';
 import { addEmail, addEntry } from '../store/message.ts';
@@ -167,10 +170,16 @@ export async function receive(
   // A program writes what strangers give it, and under the null sender goes what nobody wrote.
   const { account: writer = null, tenant } = mail;
   if (writer !== null && tenant !== undefined && sender !== '') await noteWrittenHere(tx, email, tenant);
+  await noteCanaryMail(tx, { account, keys: () => keysOf(to), sender }, stamp);
   const told = { from: sender, to: [to], size: index.size, email, ...from, ...(filing && said(filing)) };
   const event = filing?.folder === 'rejects' ? 'refused' : 'received';
   await note(tx, trace, event, account, told, stamp, { messageId: index.messageId });
   return true;
+}
+
+function keysOf(recipient: string): string[] {
+  const address = parseAddress(recipient);
+  return address === undefined ? [] : lookupKeys(address);
 }
 
 /** The verdict as the story tells it. */

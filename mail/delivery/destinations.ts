@@ -4,6 +4,8 @@ import { query, type Store } from '../store/engine/types.ts';
 import type { NewQueueRow } from '../store/queue.ts';
 import type { Delivery } from './deliver.ts';
 import { type ForwardedMail, type Kept, type Onward, planForwards } from './forward.ts';
+import { deliveryTo, oneEach } from './deliveries.ts';
+import type { AnswerDesk } from './answers.ts';
 import { routeAtOwnName, routeOutward } from './route.ts';
 
 /** Where the recipients of a message that leaves from here lead. */
@@ -36,23 +38,32 @@ const PASSING: ReadonlySet<Kept['kind']> = new Set(['trouble', 'spent', 'pending
 
 /**
  * Decides where recipients lead. `sender` is the envelope's, and `fields` the header's: they have a say in what is
- * forwarded. `hostname` is the box's own name. A full mailbox still takes what was accepted before (`late`).
+ * forwarded. `hostname` is the box's own name, and `answers` knows where letters of it are answered. A full mailbox still takes what was accepted before (`late`).
  */
 export async function destinations(
   store: Store,
   recipients: readonly Address[],
-  mail: ForwardedMail & { hostname: string },
+  mail: ForwardedMail & { hostname: string; answers?: Pick<AnswerDesk, 'meant'> | undefined },
   { late = false }: { late?: boolean } = {},
 ): Promise<Destinations & { unreachable: Unreachable[] }> {
   const local: Address[] = [];
+  const answered: string[] = [];
+  // At the box's own name, where nothing forwards.
+  const own: Delivery[] = [];
   const elsewhere: NewQueueRow[] = [];
   const unreachable: Unreachable[] = [];
   for (const address of recipients) {
     const recipient = formatAddress(address);
+    const answer = mail.answers?.meant(address);
+    if (answer === 'answer') answered.push(recipient);
+    else if (answer === 'over') unreachable.push({ address: recipient, why: 'over' });
+    if (answer !== undefined) continue;
     const outward = await routeOutward(store, address, { now: mail.now });
     const atOwnName = outward.kind === 'elsewhere' && address.domain === mail.hostname;
-    const { kind } = atOwnName ? await routeAtOwnName(store, address) : outward;
-    if (kind === 'elsewhere') elsewhere.push({ recipient, domain: address.domain, notify: '', orcpt: '' });
+    const where = atOwnName ? await routeAtOwnName(store, address) : outward;
+    const { kind } = where;
+    if (atOwnName && kind === 'here') own.push(...where.accounts.map((one) => deliveryTo(one, address, mail.sender)));
+    else if (kind === 'elsewhere') elsewhere.push({ recipient, domain: address.domain, notify: '', orcpt: '' });
     else if (kind === 'unknown' || kind === 'over' || (kind === 'full' && !late))
       unreachable.push({ address: recipient, why: kind });
     else local.push(address);
@@ -63,7 +74,13 @@ export async function destinations(
     unreachable.push({ address: formatAddress(address), why: passing ? 'later' : 'lost' });
   }
   const reached = local.filter((address) => !lost.includes(address)).map(formatAddress);
-  return { local: reached, here, elsewhere, onward, unreachable };
+  return {
+    local: [...reached, ...own.map(({ to }) => to), ...answered],
+    here: oneEach([...here, ...own]),
+    elsewhere,
+    onward,
+    unreachable,
+  };
 }
 
 /** Whom of these a tenant's programs write to no more. */

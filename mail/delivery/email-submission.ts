@@ -11,12 +11,11 @@ export type SubmittedEmail = { kind: 'submitted'; id: number; queued: boolean } 
 const enterEmail = command(
   'submit-email',
   async (tx, { mail, record }: { mail: Submission; record: NewEmailSubmission }, stamp): Promise<SubmittedEmail> => {
-    const stopped = await judge(tx, mail, stamp.now);
-    if (stopped !== undefined) return stopped;
+    const judged = await judge(tx, mail, stamp.now);
+    if (judged.kind !== 'passed') return judged;
     // First, so that what happens to the message from here on finds it.
     const id = await addEmailSubmission(tx, record);
-    const done = await enter(tx, mail, stamp);
-    if (done.kind !== 'taken' && done.kind !== 'waits') throw new Error(`what was judged was stopped as ${done.kind}`);
+    const done = await enter(tx, mail, judged, stamp);
     return { kind: 'submitted', id, queued: done.kind === 'taken' && done.queued };
   },
 );

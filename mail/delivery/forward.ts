@@ -38,6 +38,15 @@ export interface Plan {
   lost: Address[];
   /** What was not forwarded, and why. */
   kept: Kept[];
+  /** What each account on the way would have of it, whether or not it keeps a copy. */
+  met: Delivery[];
+  /** A copy leaves that no account had a say in. */
+  bare: boolean;
+}
+
+/** Nothing is planned yet. */
+export function noPlan(): Plan {
+  return { here: [], onward: [], lost: [], kept: [], met: [], bare: false };
 }
 
 /** A recipient's mail that does not go on as it was meant to. */
@@ -47,8 +56,8 @@ export interface Kept {
   tenant: number;
   /** The forward's source, as it is looked up. */
   source: string;
-  /** The first three stand for ever, the others may be over later. */
-  kind: 'automatic' | 'loop' | 'unproven' | 'trouble' | 'spent' | 'pending' | 'stopped';
+  /** The first four stand for ever, the others may be over later. */
+  kind: 'automatic' | 'loop' | 'unproven' | 'secret' | 'trouble' | 'spent' | 'pending' | 'stopped' | 'junk';
   why: string;
 }
 
@@ -65,6 +74,12 @@ export interface ForwardedMail {
   authors?: readonly string[];
   /** Of recipients, the accounts that take it: others have no room, or block who sends it. Left out: all. */
   takers?: ReadonlyMap<Address, readonly number[]>;
+  /** It carries a link that acts for a person: no forward that a program set passes it on. */
+  secretLink?: boolean | undefined;
+  /** Accounts at which it ends, whatever they forward. */
+  staying?: ReadonlySet<number>;
+  /** Copies that no account had a say in leave only for who would get it nowhere else. */
+  junk?: boolean;
 }
 
 /** An address on the way of a recipient: itself, or where a forward leads. */
@@ -76,6 +91,8 @@ interface Step {
   fallback: number | undefined;
   /** On the way. */
   aliases: readonly number[];
+  /** An account on the way has judged it. */
+  judged: boolean;
 }
 
 /** More forwards of one message are no one's meaning. */
@@ -93,13 +110,15 @@ export async function planForwards(store: Store, recipients: readonly Address[],
     by: undefined,
     fallback: undefined,
     aliases: [],
+    judged: false,
   }));
   let forwards = 0;
   for (let step = open.shift(); step !== undefined; step = open.shift()) {
     if (!way.isNew(step)) continue;
     const tooMany = step.by !== undefined && ++forwards > MOST_FORWARDS;
     const { arrived, on } = tooMany ? NOWHERE : await follow(store, step, mail, way);
-    if (arrived) way.reach(step.recipient);
+    way.goOn(step, on);
+    if (arrived) way.reach(step);
     else if (on.length === 0) way.fallBack(step);
     open.push(...on);
   }
@@ -108,28 +127,35 @@ export async function planForwards(store: Store, recipients: readonly Address[],
 
 /** Where the message has been on the way to everybody. An address is met once for each fallback, so circles end. */
 class Way {
-  readonly plan: Plan = { here: [], onward: [], lost: [], kept: [] };
+  readonly plan = noPlan();
   readonly #sender: Address | undefined;
+  /** Who came first to a place. */
   readonly #met = new Map<string, Address>();
-  readonly #reached = new Set<Address>();
+  /** From each place, those to which it goes on. */
+  readonly #on = new Map<string, readonly string[]>();
+  /** Places at which somebody gets it. */
+  readonly #arrived = new Set<string>();
+  /** What does not go on from a place. */
+  readonly #stays = new Map<string, readonly Kept[]>();
   /** Those that share the rest of the way with another recipient. */
-  readonly #joined: (readonly [step: Step, other: Address])[] = [];
+  readonly #joined: Step[] = [];
+  /** Copies that leave only where a recipient is not reached without them. */
+  readonly #reluctant: { step: Step; copy: Onward }[] = [];
 
   constructor(sender: Address | undefined) {
     this.#sender = sender;
   }
 
   isNew(step: Step): boolean {
-    // Each mailbox that keeps no copy has a way out of its own: when that fails, it gets the message back.
-    const key = `${addressKey(step.address)} ${step.fallback ?? ''}`;
-    const other = this.#met.get(key);
+    const place = placeOf(step);
+    const other = this.#met.get(place);
     if (other === undefined) {
-      this.#met.set(key, step.recipient);
+      this.#met.set(place, step.recipient);
       return true;
     }
     // In a circle of its own nobody else sees to it.
     if (other === step.recipient) this.fallBack(step);
-    else this.#joined.push([step, other]);
+    else this.#joined.push(step);
     return false;
   }
 
@@ -137,31 +163,86 @@ class Way {
     this.plan.here.push(deliveryTo(account, address, this.#sender, aliases));
   }
 
-  reach(recipient: Address): void {
-    this.#reached.add(recipient);
+  meet(account: number, address: Address): void {
+    this.plan.met.push(deliveryTo(account, address, this.#sender));
   }
 
-  fallBack({ recipient, fallback, aliases }: Step): void {
+  stay(step: Step, kept: readonly Omit<Kept, 'recipient'>[]): void {
+    const { recipient } = step;
+    const all = kept.map((one) => ({ ...one, recipient }));
+    this.plan.kept.push(...all);
+    this.#stays.set(placeOf(step), all);
+  }
+
+  hesitate(step: Step, copy: Onward): void {
+    this.#reluctant.push({ step, copy });
+  }
+
+  goOn(step: Step, on: readonly Step[]): void {
+    this.#on.set(placeOf(step), on.map(placeOf));
+  }
+
+  reach(step: Step): void {
+    this.#arrived.add(placeOf(step));
+  }
+
+  fallBack(step: Step): void {
+    const { recipient, fallback, aliases } = step;
     if (fallback === undefined) return;
     this.keep(fallback, recipient, aliases);
-    this.reach(recipient);
+    this.reach(step);
   }
 
   end(recipients: readonly Address[]): Plan {
-    this.#follow();
-    for (const [step] of this.#joined) if (!this.#reached.has(step.recipient)) this.fallBack(step);
-    this.#follow();
-    const lost = recipients.filter((one) => !this.#reached.has(one));
-    return { ...this.plan, here: oneEach(this.plan.here), lost };
+    // All who are not reached by then: in a circle of several one copy is not for everybody.
+    for (const step of this.#joined.filter((one) => !this.#isReached(placeOf(one)))) this.fallBack(step);
+    this.#letGo(this.#unreached(recipients));
+    const lost = this.#unreached(recipients);
+    const kept = [...this.plan.kept, ...lost.flatMap((address) => this.#sharedReasons(address))];
+    return { ...this.plan, here: oneEach(this.plan.here), lost, kept };
   }
 
-  #follow(): void {
-    for (let before = -1; before !== this.#reached.size;) {
-      before = this.#reached.size;
-      for (const [{ recipient }, other] of this.#joined) if (this.#reached.has(other)) this.reach(recipient);
+  /** Why a recipient is not reached where another was on the way first. */
+  #sharedReasons(recipient: Address): Kept[] {
+    const reasons = [...this.#ahead(placeOf({ address: recipient }))].flatMap((place) => this.#stays.get(place) ?? []);
+    return reasons.filter((one) => one.recipient !== recipient).map((one) => ({ ...one, recipient }));
+  }
+
+  #letGo(unreached: readonly Address[]): void {
+    const ahead = new Set(unreached.flatMap((address) => [...this.#ahead(placeOf({ address }))]));
+    for (const { step, copy } of this.#reluctant) {
+      const { recipient } = step;
+      const { tenant, source = '' } = copy;
+      if (ahead.has(placeOf(step))) {
+        this.plan.onward.push(copy);
+        this.reach(step);
+      } else this.plan.kept.push({ recipient, tenant, source, kind: 'junk', why: JUNK });
     }
   }
+
+  #unreached(recipients: readonly Address[]): Address[] {
+    return recipients.filter((address) => !this.#isReached(placeOf({ address })));
+  }
+
+  #isReached(place: string): boolean {
+    return [...this.#ahead(place)].some((one) => this.#arrived.has(one));
+  }
+
+  /** A place, and all to which the message may get from there. */
+  #ahead(place: string): Set<string> {
+    const ahead = new Set([place]);
+    // What is added on the way is gone through as well.
+    for (const one of ahead) for (const next of this.#on.get(one) ?? []) ahead.add(next);
+    return ahead;
+  }
 }
+
+/** Each mailbox that keeps no copy has a way out of its own: when that fails, it gets the message back. */
+function placeOf({ address, fallback }: Pick<Step, 'address'> & Partial<Pick<Step, 'fallback'>>): string {
+  return `${addressKey(address)} ${fallback ?? ''}`;
+}
+
+const JUNK = 'it looks like junk, so no copy leaves';
 
 interface Followed {
   /** Somebody gets the message here, or it is on its way out. */
@@ -174,19 +255,22 @@ const NOWHERE: Followed = { arrived: false, on: [] };
 async function follow(store: Store, step: Step, mail: ForwardedMail, way: Way): Promise<Followed> {
   const { recipient, address, by } = step;
   const where = await routeOutward(store, address, { now: mail.now });
-  if (where.kind === 'elsewhere') return by === undefined ? NOWHERE : leave(step, by, mail, way.plan);
+  if (where.kind === 'elsewhere') return by === undefined ? NOWHERE : leave(step, by, mail, way);
   if (where.kind === 'over') return NOWHERE;
   const { accounts, aliases } = takenBy(step, where, mail);
-  const { going, kept } = choose(await forwardsFrom(store, address, where, mail), mail);
-  way.plan.kept.push(...kept.map((one) => ({ ...one, recipient })));
+  const ends = accounts.some((one) => mail.staying?.has(one) === true);
+  const { going, kept } = choose(ends ? [] : await forwardsFrom(store, address, where, mail), mail);
+  way.stay(step, kept);
   // One that waits is no reason to lose what it would have passed on.
-  const waits = kept.some(({ kind }) => kind === 'pending' || kind === 'stopped');
+  const waits = kept.some(({ kind }) => kind === 'pending' || kind === 'stopped' || kind === 'secret');
   const stays = accounts.length > 0 && (going.length === 0 || waits || going.some((one) => one.keepLocal));
   if (stays) for (const account of accounts) way.keep(account, address, aliases);
   const fallback = stays ? undefined : (accounts[0] ?? step.fallback);
+  for (const account of accounts) way.meet(account, address);
+  const judged = step.judged || accounts.length > 0;
   const on = going.flatMap((one): Step[] => {
     const to = parseAddress(one.destination);
-    return to === undefined ? [] : [{ recipient, address: to, by: one, fallback, aliases }];
+    return to === undefined ? [] : [{ recipient, address: to, by: one, fallback, aliases, judged }];
   });
   return { arrived: stays, on };
 }
@@ -221,26 +305,38 @@ function choose(
   if (guarded.kind !== 'forward') return { going: [], kept: [{ tenant, source, ...guarded }] };
   const why = 'its forwards for today are used up';
   if (first.spent) return { going: [], kept: [{ tenant, source, kind: 'spent', why }] };
-  const kept = forwards.flatMap(({ state }) =>
-    state === 'active' ? [] : [{ tenant, source, kind: state, why: WAITS[state] }],
-  );
-  return { going: forwards.filter(({ state }) => state === 'active'), kept };
+  const stays = ({ state, byProgram }: Forward): keyof typeof STAYS | undefined => {
+    if (state !== 'active') return state;
+    return byProgram && mail.secretLink === true ? 'secret' : undefined;
+  };
+  const kept = forwards.flatMap((one) => {
+    const kind = stays(one);
+    return kind === undefined ? [] : [{ tenant, source, kind, why: STAYS[kind] }];
+  });
+  return { going: forwards.filter((one) => stays(one) === undefined), kept };
 }
 
-const WAITS = {
+const STAYS = {
   pending: 'its destination has not confirmed the forward yet',
   stopped: 'the organization that set the forward is stopped',
+  secret: 'it carries a link that acts for a person, and a token set the forward: a person can set it anew',
 } as const;
 
 /** The copy for an address elsewhere, unless what is known of the author keeps it here. */
-function leave(step: Step, by: Forward, mail: ForwardedMail, plan: Plan): Followed {
+function leave(step: Step, by: Forward, mail: ForwardedMail, way: Way): Followed {
   const domain = by.source.slice(by.source.lastIndexOf('@') + 1);
   const staying = mail.proof && mayLeave(mail.proof.authentication, domain);
   if (staying !== undefined) {
-    plan.kept.push({ recipient: step.recipient, tenant: by.tenant, source: by.source, ...staying });
+    way.stay(step, [{ tenant: by.tenant, source: by.source, ...staying }]);
     return NOWHERE;
   }
-  plan.onward.push(onward(mail, step, by, domain));
+  const copy = onward(mail, step, by, domain);
+  way.plan.bare ||= !step.judged;
+  if (mail.junk === true && !step.judged) {
+    way.hesitate(step, copy);
+    return NOWHERE;
+  }
+  way.plan.onward.push(copy);
   return { arrived: true, on: [] };
 }
 

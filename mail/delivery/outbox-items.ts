@@ -38,6 +38,8 @@ export interface OutboxPage {
   /** Of these accounts; null: of all, and of programs. */
   accounts: readonly number[] | null;
   state: OutboxState | null;
+  /** Only what a person was asked about. */
+  asked?: boolean;
   /** Goes on with what is older than this submission; null: with the newest. */
   before: number | null;
   limit: number;
@@ -47,10 +49,10 @@ export interface OutboxPage {
 
 /** What waits, and for some weeks what was decided about it; newest first. */
 export const listOutbox = query('list-outbox-items', async (rx, page: OutboxPage): Promise<OutboxItem[]> => {
-  const { tenant, accounts, state, before, limit } = page;
+  const { tenant, accounts, state, asked = false, before, limit } = page;
   const ids = await rx.all<{ id: number }>(
     `SELECT id FROM (
-       SELECT * FROM (SELECT submission_id AS id FROM scheduled d WHERE tenant = ?1 AND submission_id < ?2
+       SELECT * FROM (SELECT submission_id AS id FROM scheduled d WHERE tenant = ?1 AND submission_id < ?2 AND ?6 = 0
          AND (?4 IS NULL OR ?4 = CASE WHEN held_because IS NULL THEN 'scheduled' ELSE 'pending' END)
          AND (?5 IS NULL OR account_id IN (SELECT value FROM json_each(?5)))
          AND NOT EXISTS (SELECT 1 FROM approval a WHERE a.id = d.submission_id)
@@ -64,6 +66,7 @@ export const listOutbox = query('list-outbox-items', async (rx, page: OutboxPage
     limit,
     state,
     accounts === null ? null : JSON.stringify(accounts),
+    Number(asked),
   );
   return itemsOf(
     rx,

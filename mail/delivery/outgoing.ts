@@ -5,6 +5,7 @@ import type { Stamp, Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/entry-commands.ts';
 import { note } from '../store/journal.ts';
 import { enqueue, type NewQueueRow } from '../store/queue.ts';
+import { collectBlob } from '../store/tidy.ts';
 import { type Delivery, receive, sendOn } from './deliver.ts';
 import { fileCopy } from './sent-copy.ts';
 import type { Onward } from './forward.ts';
@@ -82,19 +83,26 @@ export async function send(tx: Write, mail: Outgoing, stamp: Stamp): Promise<Sen
   const { onward = [] } = mail;
   await countUse(tx, [...mail.here, ...onward], mail.sender, stamp);
   for (const one of onward) await sendOn(tx, mail, one, blob, stamp);
+  if (mail.here.length + mail.elsewhere.length + onward.length === 0) await collectBlob(tx, blob);
   if (mail.elsewhere.length === 0) return { rows: [], queued: onward.length > 0 };
   const submission = { ...mail, blob, size: mail.index.size };
   return { rows: await enqueue(tx, submission, mail.elsewhere, mail.hold, stamp), queued: true };
 }
 
-/** Writes into the sender's story that a message was taken, and for whom. */
+/** Writes into the sender's story that a message was taken, and for whom. `outbox`: what it was while it waited. */
 export async function noteSubmitted(
   tx: Write,
-  mail: Pick<Outgoing, 'trace' | 'account' | 'tenant' | 'sender' | 'index'> & Named,
+  mail: Pick<Outgoing, 'trace' | 'account' | 'tenant' | 'sender' | 'index'> & Named & { outbox?: number },
   stamp: Stamp,
 ): Promise<void> {
-  const { trace, account, tenant, index, local: here = mail.here.map((one) => one.to) } = mail;
-  const detail = { from: mail.sender, to: namedRecipients(mail), size: index.size, ...(here.length > 0 && { here }) };
+  const { trace, account, tenant, index, outbox, local: here = mail.here.map((one) => one.to) } = mail;
+  const detail = {
+    from: mail.sender,
+    to: namedRecipients(mail),
+    size: index.size,
+    ...(here.length > 0 && { here }),
+    ...(outbox !== undefined && { outbox }),
+  };
   await note(tx, trace, 'submitted', account, detail, stamp, { tenant, messageId: index.messageId });
 }
 

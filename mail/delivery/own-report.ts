@@ -1,16 +1,20 @@
 import { formatAddress, type Address } from '../message/address.ts';
 import { indexMessage } from '../message/indexer.ts';
 import type { Store } from '../store/engine/types.ts';
+import type { MailStore } from '../store/store.ts';
 import { deliveryTo } from './deliveries.ts';
 import { routeOutward } from './route.ts';
 import type { Outgoing } from './submit.ts';
+
+/** What a report is made with. */
+export type OwnReportStore = Store & Pick<MailStore, 'secretLinks'>;
 
 /**
  * A report of ours on its way to who sent a message: into the mailbox, or out with the null reverse-path and a wish for
  * no report in turn. To nobody when the sender is not here any more.
  */
 export async function ownReport(
-  store: Store,
+  store: OwnReportStore,
   report: { to: Address; bytes: Uint8Array; trace: string; hold: string | null },
 ): Promise<Outgoing> {
   const to = formatAddress(report.to);
@@ -34,6 +38,6 @@ export async function ownReport(
     hold: report.hold,
     data,
     file: null,
-    index: indexMessage(data),
+    index: indexMessage(data, store.secretLinks),
   };
 }

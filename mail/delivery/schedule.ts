@@ -1,5 +1,6 @@
 import { parseAddress, textKey } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { holdWhole, isToBeHeld } from '../store/agent-hold.ts';
 import { anyOver, countUse } from '../store/alias-use.ts';
 import { approvalRow, endApproval, isWhole } from '../store/approval.ts';
 import { refile } from '../store/approval-mailbox.ts';
@@ -39,8 +40,8 @@ export async function schedule(tx: Write, mail: Outgoing, wait: Wait, stamp: Sta
   const why = heldBecause === null ? { until: new Date(until).toISOString() } : { because: heldBecause };
   const about = { tenant, messageId: index.messageId };
   const event = heldBecause === null ? 'scheduled' : 'held';
-  await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why }, stamp, about);
   const id = await addSubmission(tx, { ...mail, blob, size: mail.index.size }, stamp);
+  await note(tx, trace, event, account, { from: sender, to, size: index.size, ...why, outbox: id }, stamp, about);
   await tx.run(
     `INSERT INTO scheduled (submission_id, tenant, account_id, due_at, recipients, held_because, spares, copy_for, wishes,
        made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -141,6 +142,7 @@ export const sendScheduled = command(
     // Where an alias has just taken its last message the next look finds it so, and leaves its address out.
     if (await anyOver(tx, [...here, ...onward], stamp.now)) return { queued: false };
     if ((await isForeignNow(tx, id, stamp)) || (await isPausedNow(tx, id, stamp))) return { queued: false };
+    if (await isStoppedNow(tx, id, stamp)) return { queued: false };
     if (!(await isLetGo(tx, mail, stamp))) return { queued: false };
     const waited = await tx.get<{ copy_for: number | null; by: string | null }>(
       'DELETE FROM scheduled WHERE submission_id = ? AND held_because IS NULL RETURNING copy_for, made_by AS by',
@@ -167,7 +169,7 @@ export const sendScheduled = command(
       requireTls: row.require_tls === 1,
     };
     const message = { trace, tenant, account, sender, index, hold, ...asked };
-    await noteSubmitted(tx, { ...message, local, here, elsewhere }, stamp);
+    await noteSubmitted(tx, { ...message, local, here, elsewhere, outbox: id }, stamp);
     if (account !== null && sender !== '') {
       await reach(tx, account, namedRecipients({ local, here, elsewhere }).map(textKey), stamp.now);
     }
@@ -203,7 +205,7 @@ async function isForeignNow(tx: Write, id: number, stamp: Stamp): Promise<boolea
   if (foreign === undefined) return false;
   const because = `${foreign.domain} cannot be written from any more: it is not yours, not verified, or paused`;
   await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', because, id);
-  await note(tx, trace, 'held', account, { because }, stamp, { tenant });
+  await note(tx, trace, 'held', account, { because, outbox: id }, stamp, { tenant });
   return true;
 }
 
@@ -217,7 +219,19 @@ async function isPausedNow(tx: Write, id: number, stamp: Stamp): Promise<boolean
   const because = row === undefined ? undefined : await heldFor(tx, row.sent_by);
   if (row === undefined || because === undefined) return false;
   await tx.run('UPDATE scheduled SET held_because = ? WHERE submission_id = ?', because, id);
-  await note(tx, row.trace, 'held', row.account_id, { because }, stamp, { tenant: row.tenant });
+  await note(tx, row.trace, 'held', row.account_id, { because, outbox: id }, stamp, { tenant: row.tenant });
+  return true;
+}
+
+/** Its agent may have been stopped a moment ago, so that it is not marked yet. */
+async function isStoppedNow(tx: Write, id: number, stamp: Stamp): Promise<boolean> {
+  const row = await tx.get<Owned>(
+    `SELECT s.id, s.trace, s.tenant, s.account_id FROM submission s JOIN scheduled d ON d.submission_id = s.id
+     WHERE s.id = ? AND d.held_because IS NULL`,
+    id,
+  );
+  if (row === undefined || !(await isToBeHeld(tx, row.trace))) return false;
+  await holdWhole(tx, row.tenant, row, stamp);
   return true;
 }
 
@@ -278,7 +292,7 @@ export const putOff = command('put-off', async (tx, input: { id: number; because
   const row = await tx.get<Owned>('SELECT id, trace, tenant, account_id FROM submission WHERE id = ?', input.id);
   if (row === undefined) return;
   const { trace, account_id: account, tenant } = row;
-  await note(tx, trace, 'held', account, { because: input.because }, stamp, { tenant });
+  await note(tx, trace, 'held', account, { because: input.because, outbox: input.id }, stamp, { tenant });
 });
 
 /** Lets a message go that a person had to look at; its time still counts. */
@@ -291,7 +305,7 @@ export const releaseWaiting = command(
     );
     const row = await tx.get<Owned>('SELECT id, trace, tenant, account_id FROM submission WHERE id = ?', id);
     if (changes === 0 || row === undefined) return { kind: 'none' };
-    await note(tx, row.trace, 'released', row.account_id, {}, stamp, { tenant: row.tenant });
+    await note(tx, row.trace, 'released', row.account_id, { outbox: id }, stamp, { tenant: row.tenant });
     return { kind: 'released' };
   },
 );
@@ -311,7 +325,7 @@ export async function reschedule(tx: Write, trace: string, until: number, stamp:
   const row = await scheduledOf(tx, trace);
   if (row === undefined) return false;
   await tx.run('UPDATE scheduled SET due_at = ?, attempts = 0 WHERE submission_id = ?', until, row.id);
-  const detail = { until: new Date(until).toISOString() };
+  const detail = { until: new Date(until).toISOString(), outbox: row.id };
   await note(tx, trace, 'scheduled', row.account_id, detail, stamp, { tenant: row.tenant });
   return true;
 }

@@ -54,6 +54,13 @@ export type Stopped =
   | AgentStop
   | { kind: 'refused'; because: string };
 
+/** What {@link judge} found: nothing stands against the message. Of an agent's, why a person has to let it go. */
+export interface Passed {
+  kind: 'passed';
+  /** None: nobody has to. */
+  reasons: readonly Reason[];
+}
+
 export type Submitted =
   | ({ kind: 'taken' } & Sent)
   /** For its time, or for a person: then with the reason. */
@@ -61,32 +68,36 @@ export type Submitted =
   | Stopped;
 
 /** The only way out: one commit takes a message with everything that follows from it, or says why not. */
-export const submit = command(
-  'submit',
-  async (tx, mail: Submission, stamp): Promise<Submitted> =>
-    (await judge(tx, mail, stamp.now)) ?? (await enter(tx, mail, stamp)),
-);
+export const submit = command('submit', async (tx, mail: Submission, stamp): Promise<Submitted> => {
+  const judged = await judge(tx, mail, stamp.now);
+  return judged.kind === 'passed' ? enter(tx, mail, judged, stamp) : judged;
+});
 
-/** What {@link submit} would answer to a message that it would not take; undefined when it would. Changes nothing. */
-export const trySubmit = query('try-submit', (rx, { mail, now }: { mail: Submission; now: number }) =>
-  judge(rx, mail, now),
-);
-
-/** Why a person would have to let a message go that {@link trySubmit} has nothing against; none: it would go. */
-export const tryHolding = query(
-  'try-holding',
-  async (rx, { mail, now }: { mail: Submission; now: number }): Promise<readonly Reason[]> => {
-    const { verdict } = mail;
-    const held = verdict.kind === 'hold' ? [{ code: 'policy', text: verdict.because }] : [];
-    const watched = watchedOf(mail, mail.budgets);
-    const paused = watched && (await heldFor(rx, watched.sender));
-    const waits = paused === undefined ? [] : [{ code: 'paused', text: paused }];
-    return [...held, ...waits, ...(await agentReasons(rx, mail, now))];
+/** What {@link submit} would find. Of what would pass, all for which it would wait for a person. Changes nothing. */
+export const trySubmit = query(
+  'try-submit',
+  async (rx, { mail, now }: { mail: Submission; now: number }): Promise<Stopped | Passed> => {
+    const judged = await judge(rx, mail, now);
+    return judged.kind === 'passed' ? { ...judged, reasons: await holding(rx, mail, judged) } : judged;
   },
 );
 
+/** Why a message that passed would wait for a person; none: it would go. */
+export async function holding(rx: Read, mail: Submission, { reasons }: Passed): Promise<readonly Reason[]> {
+  const { verdict } = mail;
+  const held = verdict.kind === 'hold' ? [{ code: 'policy', text: verdict.because }] : [];
+  const watched = watchedOf(mail, mail.budgets);
+  const paused = watched && (await heldFor(rx, watched.sender));
+  const waits = paused === undefined ? [] : [{ code: 'paused', text: paused }];
+  return [...held, ...waits, ...reasons];
+}
+
 /** Every question that is asked of a message that leaves, in the one order. Commands of the doors may ask it too. */
-export async function judge(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
+export async function judge(rx: Read, mail: Submission, now: number): Promise<Stopped | Passed> {
+  return (await stopping(rx, mail, now)) ?? judgedAgent(rx, mail, now);
+}
+
+async function stopping(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
   const keys = keysOf(mail);
   const { tenant, allowance, budgets } = mail;
   return (
@@ -97,20 +108,22 @@ export async function judge(rx: Read, mail: Submission, now: number): Promise<St
     (await overAllowance(rx, { tenant, allowance, recipients: keys }, now)) ??
     (await overBudget(rx, budgets, keys, now)) ??
     (await refusedHere(rx, mail, now)) ??
-    (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined) ??
-    (await stoppedAgent(rx, mail, now))
+    (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined)
   );
 }
 
-/** Takes a message that {@link judge} has nothing against. */
-export async function enter(tx: Write, submission: Submission, stamp: Stamp): Promise<Submitted> {
+/** Takes a message that passed {@link judge} in the same commit, before anything of it was counted. */
+export async function enter(
+  tx: Write,
+  submission: Submission,
+  { reasons }: Passed,
+  stamp: Stamp,
+): Promise<Extract<Submitted, { kind: 'taken' | 'waits' }>> {
   const { trace, tenant, allowance, budgets, guard, verdict, sendAt } = submission;
   const watched = watchedOf(submission, budgets);
   const mail = { ...submission, sentBy: watched?.sender ?? '' };
   const keys = keysOf(mail);
   const met = watched === undefined ? undefined : await metBy(tx, mail);
-  // Before the message is counted: its recipients are no strangers afterwards.
-  const reasons = await agentReasons(tx, submission, stamp.now);
   if (verdict.kind === 'agent') await noteDecided(tx, submission, { agent: verdict.agent, reasons }, stamp);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
   await spend(tx, budgets, keys, stamp);
@@ -137,11 +150,12 @@ async function noteReached(tx: Write, mail: Submission, keys: readonly string[],
   if (sender !== '' && (as.kind === 'account' || verdict.kind === 'agent')) await reach(tx, ownerOf(mail), keys, now);
 }
 
-async function stoppedAgent(rx: Read, mail: Submission, now: number): Promise<AgentStop | undefined> {
-  if (mail.verdict.kind !== 'agent') return undefined;
+async function judgedAgent(rx: Read, mail: Submission, now: number): Promise<AgentStop | Passed> {
+  if (mail.verdict.kind !== 'agent') return { kind: 'passed', reasons: [] };
   const judged = await judgeAgent(rx, mail, mail.verdict.agent, now);
   if (judged.kind === 'agent-stop') return judged;
-  return judged.kind === 'hold' && (await isCrowded(rx, mail)) ? CROWDED : undefined;
+  if (judged.kind === 'hold' && (await isCrowded(rx, mail))) return CROWDED;
+  return { kind: 'passed', reasons: judged.kind === 'hold' ? judged.reasons : [] };
 }
 
 const CROWDED: AgentStop = {
@@ -173,13 +187,6 @@ async function askPerson(
 
 function digestOf(octets: Uint8Array): string {
   return createHash('sha256').update(octets).digest('hex');
-}
-
-/** Why a person has to let mail of an agent go; none: nobody has to. */
-async function agentReasons(rx: Read, mail: Submission, now: number): Promise<readonly Reason[]> {
-  if (mail.verdict.kind !== 'agent') return [];
-  const judged = await judgeAgent(rx, mail, mail.verdict.agent, now);
-  return judged.kind === 'hold' ? judged.reasons : [];
 }
 
 /** By a rule about recipients, or by an alias that has taken its last message meanwhile. */

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '../message/address.ts';
 import { successReport } from '../message/bounce.ts';
 import type { Store } from '../store/engine/types.ts';
-import { ownReport } from './own-report.ts';
+import { ownReport, type OwnReportStore } from './own-report.ts';
 import type { Outgoing, Wish } from './outgoing.ts';
 import { routeOutward } from './route.ts';
 
@@ -38,7 +38,7 @@ function asksOfSuccess(notify: string): boolean {
 }
 
 /** The report of a box that is both ends, to who asked for it; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
-export async function reportOfSuccess(store: Store, success: Success): Promise<Outgoing> {
+export async function reportOfSuccess(store: OwnReportStore, success: Success): Promise<Outgoing> {
   const { to, envid, header, reached, hostname, now, trace, hold } = success;
   const bytes = successReport({
     hostname,

@@ -20,10 +20,10 @@ export const sendVacationAnswer = command(
     if (because !== undefined) return { kind: 'refused', because };
     const mail = { ...asked, budgets: asked.budgets.map(unwatched) };
     // Before the turn is taken: who got no answer gets one the next time.
-    const stopped = await judge(tx, mail, stamp.now);
-    if (stopped !== undefined) return stopped;
+    const judged = await judge(tx, mail, stamp.now);
+    if (judged.kind !== 'passed') return judged;
     if (!(await takeVacationTurn(tx, job, stamp))) return { kind: 'answered' };
-    const done = await enter(tx, mail, stamp);
+    const done = await enter(tx, mail, judged, stamp);
     return { kind: 'sent', queued: done.kind === 'taken' && done.queued };
   },
 );

@@ -33,7 +33,7 @@ export function guardForward({ nullSender, fields, source, key }: ForwardFacts):
 }
 
 /** Why a message counts as one that no person wrote, or undefined. Mail to a list (Precedence: list, bulk) is none. */
-function writtenByProgram(fields: readonly Field[]): string | undefined {
+export function writtenByProgram(fields: readonly Field[]): string | undefined {
   const type = firstField(fields, 'content-type')?.toLowerCase() ?? '';
   if (/^\s*multipart\/report\b/.test(type)) return 'it is a report';
   const auto = firstField(fields, 'auto-submitted')

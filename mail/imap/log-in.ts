@@ -20,6 +20,8 @@ export function logIn(session: Session, outcome: LoginOutcome): Answer {
       return no('LIMIT', `Too many failed logins, try again in ${outcome.retryAfter} seconds`);
     case 'busy':
       return no('UNAVAILABLE', 'Too many logins at once, try again in a moment');
+    case 'barred':
+      return no('UNAVAILABLE', outcome.why);
     case 'malformed':
       return bad(outcome.why);
   }

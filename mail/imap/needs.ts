@@ -55,6 +55,8 @@ export interface ContentRef {
   blob: number;
   /** Octets of the blob. */
   length: number;
+  /** Octet of the blob from which on programs are shown nothing of it; null: they are shown all. */
+  veiledFrom: number | null;
 }
 
 export interface AppendSink {
@@ -84,8 +86,8 @@ export interface ImapStore {
     name: string,
     role?: MailboxRole,
   ): Promise<{ kind: 'created'; id: number } | { kind: 'exists' } | { kind: 'too-many' }>;
-  /** `is-for-approval`: something lies in it that a person has to decide about. */
-  remove(name: string): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox' | 'is-for-approval'>;
+  /** `is-for-approval`: something lies in it that a person has to decide about. `has-emails`: an agent would destroy them. */
+  remove(name: string): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox' | 'is-for-approval' | 'has-emails'>;
   /** Renaming INBOX moves its messages to a new mailbox and leaves INBOX empty. RFC 9051 6.3.6. */
   rename(
     from: string,
@@ -98,6 +100,8 @@ export interface ImapStore {
 
   /** Rows of the given UIDs, in UID order; also of messages expunged meanwhile, as long as they are kept. At most 500. */
   rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]>;
+  /** Told which of them were asked for as somebody reads them, not as a program copies them. */
+  opened?(rows: readonly MessageRow[]): Promise<void>;
   /** Octets `start` to `start + length` of trace and blob together, clipped to what is there. At most 1 MiB a call. */
   bytes(content: ContentRef, start: number, length: number): Promise<Buffer>;
 

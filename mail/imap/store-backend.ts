@@ -14,6 +14,7 @@ import {
 import { MessageWriter } from '../store/message-writer.ts';
 import type { Hand } from '../store/hand.ts';
 import type { MailStore } from '../store/store.ts';
+import { readsAsPerson, veiled } from '../store/veil.ts';
 import type { AppendOutcome, AppendSink, ContentRef, FlagSet, ImapStore, MailboxView, MessageRow } from './needs.ts';
 import { mergeUids } from './search/bind.ts';
 import { glance } from './search/evaluate.ts';
@@ -31,6 +32,7 @@ export class StoreBackend implements ImapStore {
   readonly #account: number;
   readonly #clock: () => number;
   readonly #shown: Shown;
+  readonly #opened: Shown;
   readonly #hand: Hand | undefined;
 
   /** `hand`: whose password opened it; left out, nothing can be decided with it that waits for a person. */
@@ -38,13 +40,18 @@ export class StoreBackend implements ImapStore {
     store: MailStore,
     account: number,
     clock: () => number,
-    { shown = () => Promise.resolve(), hand }: { shown?: Shown; hand?: Hand } = {},
+    {
+      shown = () => Promise.resolve(),
+      opened = () => Promise.resolve(),
+      hand,
+    }: { shown?: Shown; opened?: Shown; hand?: Hand } = {},
   ) {
     this.#hand = hand;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
     this.#shown = shown;
+    this.#opened = opened;
   }
 
   mailboxes(): Promise<MailboxInfo[]> {
@@ -60,7 +67,7 @@ export class StoreBackend implements ImapStore {
   }
 
   remove(name: string): ReturnType<ImapStore['remove']> {
-    return this.#store.write(removeMailbox, { account: this.#account, name });
+    return this.#store.write(removeMailbox, { account: this.#account, name, hand: this.#hand });
   }
 
   async rename(from: string, to: string): ReturnType<ImapStore['rename']> {
@@ -95,13 +102,29 @@ export class StoreBackend implements ImapStore {
     return rows;
   }
 
-  async bytes({ trace, blob, length }: ContentRef, start: number, count: number): Promise<Buffer> {
+  opened(rows: readonly MessageRow[]): Promise<void> {
+    return this.#opened(rows.map(({ emailId }) => emailId));
+  }
+
+  async bytes(content: ContentRef, start: number, count: number): Promise<Buffer> {
+    const { trace, blob, length } = content;
     const end = Math.min(start + Math.min(count, MOST_BYTES), trace.length + length);
     if (start >= end) return Buffer.alloc(0);
     const head = Buffer.from(trace.slice(start, Math.min(end, trace.length)), 'latin1');
     const from = Math.max(0, start - trace.length);
-    const body = await this.#store.blob(blob, from, end - trace.length - from);
+    const octets = await this.#store.blob(blob, from, end - trace.length - from);
+    const body = await this.#asShown(content, octets, from);
     return head.length === 0 ? body : Buffer.concat([head, body]);
+  }
+
+  /** Of a message that acts for a person only a person is shown more than its header. */
+  async #asShown({ veiledFrom }: ContentRef, octets: Buffer, from: number): Promise<Buffer> {
+    if (veiledFrom === null || (await this.#isPerson())) return octets;
+    return veiled(octets, from, veiledFrom);
+  }
+
+  #isPerson(): Promise<boolean> {
+    return this.#store.read(readsAsPerson, { account: this.#account, hand: this.#hand });
   }
 
   async store(
@@ -121,6 +144,7 @@ export class StoreBackend implements ImapStore {
         how,
         flags,
         unchangedSince: unchangedSince ?? null,
+        hand: this.#hand,
       };
       const done = await this.#write(slice, uids, storeFlags, input);
       if (done.kind === 'too-many-keywords') return done;
@@ -190,7 +214,8 @@ export class StoreBackend implements ImapStore {
     const { found, open } = glance(plan, view.uids, view.length, view);
     if (open.uids.length === 0) return found;
     const blobs = this.#store.files.directory;
-    const input = { account: this.#account, mailbox, program: plan, open, blobs, now: this.#clock() };
+    const isPerson = await this.#isPerson();
+    const input = { account: this.#account, mailbox, program: plan, open, blobs, now: this.#clock(), isPerson };
     const outcome = await this.#store.scan(imapSearch, input);
     return outcome.kind === 'too-long' ? outcome : mergeUids(found, outcome.uids);
   }
@@ -218,7 +243,7 @@ class AppendedMessage implements AppendSink {
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
-    this.#writer = new MessageWriter(store.files);
+    this.#writer = new MessageWriter(store);
   }
 
   write(chunk: Buffer): Promise<void> | undefined {

@@ -4,8 +4,10 @@ import { type Part, unpackParts } from '../message/parts.ts';
 import { decodeStream } from '../message/transfer-stream.ts';
 import { findUpload } from '../store/jmap-upload.ts';
 import { type StoredParts, storedParts } from '../store/stored-part.ts';
+import { veiled } from '../store/veil.ts';
 import type { BlobRef } from './ids.ts';
 import type { Call, JmapDesk } from './method.ts';
+import { asksPerson } from './veil.ts';
 
 /** What is read at a time. */
 const PIECE = 256 * 1024;
@@ -30,38 +32,59 @@ export interface Budget {
 
 const FREE: Budget = { take: () => undefined };
 
+/** How a blob is opened. */
+interface Opening {
+  /** Of a message that acts for a person only a person is shown more than its header. */
+  isPerson: boolean;
+  budget: Budget;
+}
+
 /**
  * Opens a blob of an account; undefined when the account has none such. RFC 8620 6.2: readable only through it. How long
  * an encoded part is shows only when all of it is decoded: who opens many gives a budget.
  */
-export async function openBlob(
+async function openBlob(
   desk: JmapDesk,
   account: number,
   ref: BlobRef,
-  budget: Budget = FREE,
+  opening: Opening,
 ): Promise<JmapBlob | undefined> {
   if (ref.kind === 'upload') return openUpload(desk, account, ref.upload);
-  if (ref.kind === 'inner') return openInner(desk, account, ref, budget);
-  const message = await desk.store.read(storedParts, { account, email: ref.email });
-  if (message === undefined) return undefined;
+  if (ref.kind === 'inner') return openInner(desk, account, ref, opening);
+  const whole = await desk.store.read(storedParts, { account, email: ref.email });
+  if (whole === undefined) return undefined;
+  const message = { ...whole, veiledFrom: opening.isPerson ? null : whole.veiledFrom };
   if (ref.kind === 'message') {
     const stream = (start: number, end: number): AsyncIterable<Buffer> => stored(desk, message, start, end);
     return { size: message.size, type: 'message/rfc822', stream };
   }
   const part = partOf(message, ref.path);
-  return part && openPart(desk, message, part, budget);
+  return part && openPart(desk, message, part, opening.budget);
 }
 
-/** The same for somebody who is about to see its octets, or to make something of them. */
+/**
+ * Opens a blob of an account for somebody who is about to see its octets, or to make something of them; undefined when the
+ * account has none such. RFC 8620 6.2: readable only through it. How long an encoded part is shows only when all of it is
+ * decoded: who opens many gives a budget. A whole message is not there for who does not see its source.
+ */
 export async function openShown(
-  { desk, session }: Pick<Call, 'desk' | 'session'>,
+  call: Pick<Call, 'desk' | 'session'>,
   account: number,
   ref: BlobRef,
   budget: Budget = FREE,
 ): Promise<JmapBlob | undefined> {
+  if (ref.kind === 'message' && !seesSource(call, account)) return undefined;
   const email = emailOf(ref);
-  if (email !== undefined) await session.shown?.(account, [email]);
-  return openBlob(desk, account, ref, budget);
+  if (email !== undefined) {
+    await call.session.shown?.(account, [email]);
+    await call.session.opened?.(account, [email], 'octets');
+  }
+  return openBlob(call.desk, account, ref, { isPerson: await asksPerson(call, account), budget });
+}
+
+/** Whether who asks may have messages of an account as they came: octets are for programs that keep or pass on mail. */
+export function seesSource({ session }: Pick<Call, 'session'>, account: number): boolean {
+  return [...session.accounts.values()].some((one) => one.account === account && one.seesSource !== false);
 }
 
 /** The message that a blob is of; undefined for uploads. */
@@ -75,7 +98,8 @@ export async function blobExists(desk: JmapDesk, account: number, ref: BlobRef):
   if (ref.kind === 'upload') {
     return (await desk.store.read(findUpload, { account, upload: ref.upload, now: desk.clock() })) !== undefined;
   }
-  if (ref.kind === 'inner') return (await openInner(desk, account, ref, FREE)) !== undefined;
+  if (ref.kind === 'inner')
+    return (await openInner(desk, account, ref, { isPerson: true, budget: FREE })) !== undefined;
   const message = await desk.store.read(storedParts, { account, email: ref.email });
   return message !== undefined && (ref.kind === 'message' || partOf(message, ref.path) !== undefined);
 }
@@ -87,7 +111,7 @@ function partOf({ parts }: Pick<StoredParts, 'parts'>, path: string): Part | und
 async function openUpload(desk: JmapDesk, account: number, upload: number): Promise<JmapBlob | undefined> {
   const found = await desk.store.read(findUpload, { account, upload, now: desk.clock() });
   if (found === undefined) return undefined;
-  const whole = { trace: '', blob: found.blob, size: found.size };
+  const whole = { trace: '', blob: found.blob, veiledFrom: null, size: found.size };
   return { size: found.size, type: found.type, stream: (start, end) => stored(desk, whole, start, end) };
 }
 
@@ -102,18 +126,18 @@ async function openInner(
   desk: JmapDesk,
   account: number,
   { of, path }: BlobRef & { kind: 'inner' },
-  budget: Budget,
+  opening: Opening,
 ): Promise<JmapBlob | undefined> {
-  const outer = await openBlob(desk, account, of, budget);
+  const outer = await openBlob(desk, account, of, opening);
   if (outer === undefined || outer.size > MOST_OPENED) return undefined;
-  budget.take(outer.size);
+  opening.budget.take(outer.size);
   const indexer = new MessageIndexer();
   for await (const piece of outer.stream(0, outer.size)) {
     indexer.push(piece);
     await turn();
   }
   const part = partOf({ parts: unpackParts(indexer.end().parts) }, path);
-  return part && partFrom((start, end) => outer.stream(start, end), part, budget);
+  return part && partFrom((start, end) => outer.stream(start, end), part, opening.budget);
 }
 
 async function partFrom(octets: JmapBlob['stream'], part: Part, budget: Budget): Promise<JmapBlob> {
@@ -134,7 +158,7 @@ async function partFrom(octets: JmapBlob['stream'], part: Part, budget: Budget):
 /** Octets of a message or upload as they are stored. */
 async function* stored(
   { store }: JmapDesk,
-  { trace, blob, size }: Pick<StoredParts, 'trace' | 'blob' | 'size'>,
+  { trace, blob, veiledFrom, size }: Pick<StoredParts, 'trace' | 'blob' | 'veiledFrom' | 'size'>,
   start: number,
   end: number,
 ): AsyncIterable<Buffer> {
@@ -143,7 +167,7 @@ async function* stored(
   for (let at = Math.max(start, trace.length); at < last;) {
     const piece = await store.blob(blob, at - trace.length, Math.min(PIECE, last - at));
     if (piece.length === 0) throw new Error(`blob ${blob} ends before its size`);
-    yield piece;
+    yield veiledFrom === null ? piece : veiled(piece, at - trace.length, veiledFrom);
     at += piece.length;
   }
 }

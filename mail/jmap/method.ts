@@ -1,3 +1,4 @@
+import type { AnswerDesk } from '../delivery/answers.ts';
 import type { Asked, Policy } from '../delivery/policy.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Allowance } from '../store/allowance.ts';
@@ -15,6 +16,8 @@ export interface Access {
   readonly readOnly: boolean;
   /** It may send. */
   readonly mayTransmit: boolean;
+  /** False: of whole messages it is not given the octets, only what is read of them. */
+  readonly seesSource?: boolean;
   /** With what it was opened, for who judges what is sent: the public id of a token, or the row of a password. */
   readonly by?: { readonly token: string } | { readonly password: number };
 }
@@ -41,6 +44,12 @@ export interface JmapSession {
   readonly agent?: string;
   /** Told which messages of an account are about to be shown; left out: nobody wants to know. */
   shown?(account: number, emails: readonly number[]): Promise<void>;
+  /** Told which messages of an account are about to be shown beyond a line of a list: their texts, or their octets. */
+  opened?(account: number, emails: readonly number[], as: 'text' | 'octets'): Promise<void>;
+  /** Told of a whole response before it leaves. */
+  answered?(response: unknown): Promise<void>;
+  /** Sees all octets of a download before they leave; left out: nobody wants to. */
+  downloads?(octets: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
   /** Whether an agent asks, whose mail is judged by what it read; left out: a person. */
   isAgents?(): Promise<boolean>;
 }
@@ -77,6 +86,8 @@ export interface JmapDesk {
   senderOf(account: number): Promise<{ tenant: number; allowance: Allowance | null; budgets?: readonly Budget[] }>;
   /** May hold or refuse what an account sends. */
   readonly policy: Policy;
+  /** Reads answers to letters of the box; left out: nobody does. */
+  readonly answers?: AnswerDesk;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   readonly hold: string | null;
   /** Of the box: rewritten senders and markers of what it forwards. */

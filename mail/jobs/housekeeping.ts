@@ -8,6 +8,7 @@ import { forgetUploads } from '../store/jmap-upload.ts';
 import { forgetGreylist } from '../store/greylist.ts';
 import { indexJournal } from '../store/journal-index.ts';
 import { forgetAgentChanges } from '../store/agent-change.ts';
+import { holdRest } from '../store/agent-hold.ts';
 import { forgetAgentSends } from '../store/agent-send.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetExposures } from '../store/exposure.ts';
@@ -63,6 +64,7 @@ export class Housekeeping implements AsyncDisposable {
   /** `chores` are those of others, done with our own. */
   constructor(store: MailStore, clock: () => number, log: Log, chores: readonly Chore[] = []) {
     this.#chores = [
+      holdRest,
       forgetAgentChanges,
       forgetAgentSends,
       expireApprovals,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AnswerDesk } from '../delivery/answers.ts';
 import { destinations, suppressedOf, UNREACHABLE } from '../delivery/destinations.ts';
 import { dueMessages, type DueMessage, type Leaving, putOff, sendScheduled } from '../delivery/schedule.ts';
 import type { Outgoing } from '../delivery/outgoing.ts';
@@ -24,6 +25,8 @@ export interface SchedulerOptions {
   forwardKey: Buffer;
   /** Why mail for elsewhere may not go out now; null lets it go. */
   hold: string | null;
+  /** Knows where letters of the box are answered: such an answer was read when it was handed in. */
+  answers?: Pick<AnswerDesk, 'meant'>;
   /** A new id, under which a report is logged and journaled. */
   traceId: () => string;
   /** Something was queued. */
@@ -81,15 +84,17 @@ export class Scheduler implements AsyncDisposable {
   /** Rejects when it cannot go yet. */
   async #prepare(message: DueMessage): Promise<Leaving> {
     const { id, blob, size, sender, recipients, tenant, spares, signAs } = message;
-    const { store, hostname, forwardKey: key, clock, hold } = this.#options;
+    const { store, hostname, forwardKey: key, clock, hold, answers } = this.#options;
     const data = await store.blob(blob, 0, size);
-    const index = indexMessage(data);
+    const index = indexMessage(data, store.secretLinks);
     const keys = spares ? recipients.map(textKey) : [];
     const reasons = new Map((await store.read(suppressedOf, { tenant, keys })).map((one) => [one.key, one.reason]));
     const addresses = recipients.map(parseAddress).filter((one): one is Address => one !== undefined);
     const open = addresses.filter((one) => !reasons.has(addressKey(one)));
     const fields = readFields(data.toString('latin1', 0, index.headerLength));
-    const mail = { sender: parseAddress(sender), fields, key, now: clock(), hostname, authors: signAs };
+    const { secretLink } = index;
+    const way = { key, now: clock(), hostname, answers };
+    const mail = { ...way, sender: parseAddress(sender), fields, authors: signAs, secretLink };
     const suppressed = recipients.flatMap((address) => {
       const reason = reasons.get(textKey(address));
       return reason === undefined ? [] : [{ address, reason }];

@@ -18,7 +18,7 @@ import { MECHANISMS } from './sasl.ts';
 import type { Judge, ScramChallenge } from './sasl.ts';
 import { provenKey, serverFinal } from './scram.ts';
 import type { Throttle } from './throttle.ts';
-import type { LoginOutcome, Logins, Peer } from './types.ts';
+import type { Login, LoginOutcome, Logins, Peer } from './types.ts';
 import { DerivationGate, saltedPassword, verifierOf } from './verifier.ts';
 import type { Derivation, Verifier } from './verifier.ts';
 
@@ -45,6 +45,8 @@ export interface LoginOptions {
   meter: Meter;
   /** SASL mechanisms to offer, strongest first; all when left out. */
   mechanisms?: readonly string[];
+  /** Why a password that is right opens nothing now; undefined: it does. */
+  barred?: (password: Pick<Login, 'account' | 'credential'>) => Promise<string | undefined>;
   /** PBKDF2, unless a test counts its calls. */
   derive?: Derivation;
   gate?: DerivationGate;
@@ -156,13 +158,15 @@ class Desk implements LoginDesk {
   }
 
   async #decide(peer: Peer, user: string, check: () => Promise<Checked>): Promise<LoginOutcome> {
-    return (await this.#held(peer, user)) ?? this.#conclude(await check());
+    return (await this.#held(peer, user)) ?? (await this.#conclude(await check()));
   }
 
-  #conclude(checked: Checked): LoginOutcome {
+  async #conclude(checked: Checked): Promise<LoginOutcome> {
     if (checked.kind !== 'match') return checked;
     const { claim, credential } = checked;
     if (!claim.known) return WRONG;
+    const why = await this.#options.barred?.({ account: claim.known.account, credential: credential.id });
+    if (why !== undefined) return { kind: 'barred', why };
     const { account, address } = claim.known;
     const { credentials, throttle, clock } = this.#options;
     credentials.used(credential.id, clock());

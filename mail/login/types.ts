@@ -30,6 +30,8 @@ export type LoginOutcome =
   | { kind: 'throttled'; retryAfter: number }
   /** The key derivation queue is full: 454 and [UNAVAILABLE]. */
   | { kind: 'busy' }
+  /** The password is right, and opens nothing now; `why` says so to whoever has it. It is no failure. */
+  | { kind: 'barred'; why: string }
   /** The client sent something that is not this mechanism, or cancelled with `*`. */
   | { kind: 'malformed'; why: string };
 

@@ -11,7 +11,10 @@ export interface Finding {
   why: string;
   /** Among the flags of the trust object: `phishing`, `executable-attachment`, `look-alike-domain`... */
   flag?: string;
-  /** Fraud that no mailbox wants to see: refused while the peer is still there, unless the recipient allows the sender. */
+  /**
+   * Fraud that no mailbox wants to see: refused while the peer is still there. Whom the recipient allows may send it, but for
+   * malware and programs.
+   */
   refuse?: boolean;
 }
 

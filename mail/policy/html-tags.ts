@@ -13,8 +13,9 @@ export interface Tag {
 
 const MOST_ATTRIBUTES = 60;
 const MOST_VALUE = 8192;
+const BETWEEN = /[\s/]+/y;
 // No part of it can match what the part before it matches, so each character is looked at a fixed number of times.
-const ATTRIBUTE = /[\s/]*([^\s=>/"']{1,100})(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y;
+const ATTRIBUTE = /([^\s=>/"']{1,100})(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y;
 const NAME = /\/?[a-z][a-z0-9:-]{0,30}/iy;
 
 /** The tags of an HTML text, in order, comments left out. One pass; nothing throws. */
@@ -42,6 +43,9 @@ function attributesAt(html: string, from: number): { attributes: Map<string, str
   const attributes = new Map<string, string>();
   let at = from;
   while (at < html.length) {
+    BETWEEN.lastIndex = at;
+    // Passed for good: where no attribute follows they are not gone through again from each of them.
+    at += BETWEEN.exec(html)?.[0].length ?? 0;
     ATTRIBUTE.lastIndex = at;
     const found = attributes.size < MOST_ATTRIBUTES ? ATTRIBUTE.exec(html) : null;
     if (found === null) {
@@ -56,7 +60,7 @@ function attributesAt(html: string, from: number): { attributes: Map<string, str
     const value = found[2] ?? found[3] ?? found[4] ?? '';
     if (!attributes.has(name)) attributes.set(name, entities(value.slice(0, MOST_VALUE)));
   }
-  return { attributes, end: at };
+  return { attributes, end: Math.min(at, html.length) };
 }
 
 function past(html: string, stop: string, from: number): number {

@@ -121,7 +121,8 @@ async function attachedParts(
   let scanned = MOST_SCANNED;
   for (const part of leaves.slice(0, MOST_PARTS)) {
     const head = headOf(message, part);
-    const looked = isContainer(head) || /\.(?:zip|jar|do[ct][mx]?|xl[st][mbx]?|pp[ts][mx]?)$/i.test(part.filename);
+    const looked =
+      isContainer(head) || /\.(?:zip|jar|rar|7z|do[ct][mx]?|xl[st][mbx]?|pp[ts][mx]?)$/i.test(part.filename);
     const length = looked ? Math.min(part.bodyLength, scanned) : 0;
     scanned -= length;
     const inside = length > 0 ? await insideOf(message, part, length) : undefined;

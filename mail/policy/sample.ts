@@ -31,6 +31,8 @@ export interface Inside {
   locked: boolean;
   /** It brings programs of its own (VBA). */
   macros: boolean;
+  /** Its directory is packed: what is in it cannot be told without unpacking it. */
+  closed?: boolean;
 }
 
 /** What checks look at: a message taken apart once, every piece of it bounded. */

@@ -25,13 +25,20 @@ export type Decision =
       findings: readonly Finding[];
     };
 
-/** Where a message goes. What a person said by a list comes first, then the author's domain, then everything else. */
+/** Under these a message is a danger to whoever opens it, whoever sent it: what a rule allows may have been broken into. */
+const HARMFUL: ReadonlySet<string> = new Set(['malware', 'executable-attachment']);
+
+/**
+ * Where a message goes. What a person said by a list comes first, then the author's domain, then everything else; but
+ * nobody is allowed to bring malware, or a program that would be refused from others.
+ */
 export function decide({ author, findings, rule }: Case): Decision {
-  const all = [...findings, ...saidBy(rule), ...doubted(author)];
+  const harm = harmIn(findings);
+  const all = [...findings, ...saidBy(rule, harm !== undefined), ...doubted(author)];
   const score = Math.round(all.reduce((sum, one) => sum + one.score, 0) * 10) / 10;
   const known = { score, findings: all };
   if (rule?.kind === 'block') return { kind: 'refuse', because: rule.why, ...known };
-  if (rule?.kind === 'allow') return { kind: 'inbox', ...known };
+  if (rule?.kind === 'allow') return { ...(harm ?? { kind: 'inbox' }), ...known };
   if (author.kind === 'later' || author.kind === 'refuse')
     return { kind: author.kind, because: author.why, status: author.status, ...known };
   const fraud = findings.find(({ refuse }) => refuse === true);
@@ -39,9 +46,21 @@ export function decide({ author, findings, rule }: Case): Decision {
   return { kind: score >= JUNK_FROM ? 'junk' : 'inbox', ...known };
 }
 
-function saidBy(rule: Case['rule']): Finding[] {
+/** What becomes of a message by its harmful findings alone, where these do not leave it in the inbox. */
+function harmIn(findings: readonly Finding[]): { kind: 'junk' } | { kind: 'refuse'; because: string } | undefined {
+  const harmful = findings.filter(({ flag = '' }) => HARMFUL.has(flag));
+  const refused = harmful.find(({ refuse }) => refuse === true);
+  if (refused !== undefined) return { kind: 'refuse', because: refused.why };
+  return harmful.reduce((sum, { score }) => sum + score, 0) >= JUNK_FROM ? { kind: 'junk' } : undefined;
+}
+
+function saidBy(rule: Case['rule'], isHarmful: boolean): Finding[] {
   if (rule === undefined) return [];
-  return [{ rule: `${rule.kind}-list`, score: rule.kind === 'allow' ? -LISTED : LISTED, why: rule.why }];
+  const { kind, why } = rule;
+  if (kind === 'block') return [{ rule: 'block-list', score: LISTED, why }];
+  return [
+    { rule: 'allow-list', score: isHarmful ? 0 : -LISTED, why: isHarmful ? `${why}, but nobody to bring this` : why },
+  ];
 }
 
 function doubted({ kind, why }: DmarcDecision): Finding[] {

@@ -11,11 +11,11 @@ import type { MessageIndex } from '../message/index-types.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import { MessageIndexer } from '../message/indexer.ts';
 import { HeaderGate } from './header-gate.ts';
-import { type CrossingBlob, IncomingMessage, type Planned, type Refused } from './incoming-message.ts';
+import { type CrossingBlob, IncomingMessage, isForwarded, type Planned, type Refused } from './incoming-message.ts';
 import type { IntakeDesk, Judging } from './intake-desk.ts';
 import type { Envelope, MessageSink, Refusal } from './needs.ts';
 import { refuse, takenNoMore } from './refusal.ts';
-import { type Ruling, ruling } from './ruling.ts';
+import { type Ends, type Ruling, ruling } from './ruling.ts';
 
 /** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
 const MOST_PLANS = 5;
@@ -26,7 +26,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   #judgement: Judgement | undefined;
 
   constructor(intake: IntakeDesk, envelope: Envelope) {
-    super(intake, envelope, new MessageIndexer());
+    super(intake, envelope, new MessageIndexer(intake.options.store.secretLinks));
     this.#gate = new HeaderGate(intake.options.hostname);
   }
 
@@ -48,15 +48,26 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
 
   async #take(blob: CrossingBlob, index: MessageIndex): Promise<Refused | undefined> {
     const { judging, hostname } = this.intake.options;
+    if (await this.answered(blob, index)) return undefined;
     if (judging?.checks !== true) return this.#deliver(blob, index, undefined);
-    const judgement = await this.#judged(blob, index, judging);
+    const { ends, copies } = await this.#ends(index);
+    const judgement = await this.#judged(blob, index, judging, ends.accounts);
     if (judgement === undefined) return UNJUDGED;
-    const how = { authserv: hostname, refuses: judging.network };
+    const how = { authserv: hostname, refuses: judging.network, ends };
     const ruled = ruling(judgement, this.envelope.recipients, how);
     this.#tellRuling(ruled, judgement);
     if (judging.slows(this.envelope.peer.ip)) await this.intake.slow.hold(ruled.delay);
     if (ruled.refusal === undefined) return this.#deliver(blob, index, ruled);
-    return this.#reject(blob, index, ruled, ruled.refusal);
+    return this.#reject(blob, index, { ruled, refusal: ruled.refusal, copies });
+  }
+
+  /** Where its forwards lead: what is filed for somebody is filed by their own word, however it came to them. */
+  async #ends({ secretLink }: MessageIndex): Promise<{ ends: Ends; copies: readonly Delivery[] }> {
+    const { met: instead, bare } = await this.followed(({ kind }) => kind === 'forward', { secretLink });
+    const beside = await this.followed((where) => where.kind === 'here' && isForwarded(where), { secretLink });
+    const copies = oneEach([...instead, ...beside.met]);
+    const ends = { accounts: accountsOf(copies), instead: accountsOf(instead), bare };
+    return { ends, copies };
   }
 
   async #deliver(blob: CrossingBlob, index: MessageIndex, ruled: Ruling | undefined): Promise<Refusal | undefined> {
@@ -79,7 +90,11 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   }
 
   /** What is refused can be looked at for some days, by those who want that. Its sender is told no all the same. */
-  async #reject(blob: CrossingBlob, index: MessageIndex, ruled: Ruling, refusal: Refusal): Promise<Refused> {
+  async #reject(
+    blob: CrossingBlob,
+    index: MessageIndex,
+    { ruled, refusal, copies }: { ruled: Ruling; refusal: Refusal; copies: readonly Delivery[] },
+  ): Promise<Refused> {
     const { store, log } = this.intake.options;
     const { sender, recipients } = this.envelope;
     // Not by its alias, which counts what it took.
@@ -88,7 +103,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
         ? where.accounts.filter((one) => ruled.kept.includes(one)).map((one) => deliveryTo(one, address, sender))
         : [],
     );
-    const deliveries = oneEach(whose).map((one) => ({ ...one, ...filed(one, ruled) }));
+    const passed = copies.filter(({ account }) => ruled.kept.includes(account));
+    const deliveries = oneEach([...whose, ...passed]).map((one) => ({ ...one, ...filed(one, ruled) }));
     if (refusal.code < 500 || deliveries.length === 0) return refusal;
     try {
       const kept = await store.write(deliver, this.#accepted({ deliveries, onward: [], kept: [] }, [], blob, index));
@@ -132,7 +148,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
    */
   async #provenPlan(blob: CrossingBlob, index: MessageIndex, ruled: Ruling | undefined): Promise<Planned | Refusal> {
     const { hostname: authserv } = this.intake.options;
-    const plan = await this.plan({}, ruled?.staying);
+    const { secretLink } = index;
+    const plan = await this.plan({ secretLink, ...ruled?.reach });
     if ('code' in plan) return plan;
     const claimed = await this.#claimed(plan);
     const goesOn = plan.onward.some(({ source }) => source !== undefined);
@@ -140,7 +157,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     const refusal = unproven(claimed, authentication?.dmarc);
     if (refusal !== undefined) return refusal;
     return goesOn && authentication !== undefined
-      ? this.plan({ proof: { authserv, authentication } }, ruled?.staying)
+      ? this.plan({ secretLink, proof: { authserv, authentication }, ...ruled?.reach })
       : plan;
   }
 
@@ -164,6 +181,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     { data, file }: CrossingBlob,
     { headerLength, parts, size }: MessageIndex,
     { judge, checks }: Judging,
+    reached: readonly number[] = [],
   ): Promise<Judgement | undefined> {
     if (this.#judgement !== undefined) return this.#judgement;
     const { store, log, clock } = this.intake.options;
@@ -179,7 +197,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
         peer: { ip: peer.ip, helo: peer.helo },
         sender: sender === undefined ? '' : formatAddress(sender),
         recipients: recipients.map(({ address }) => formatAddress(address)),
-        accounts: [...new Set(accounts)],
+        accounts: [...new Set([...accounts, ...reached])],
         checks,
         now: clock(),
       });
@@ -226,6 +244,10 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
 }
 
 const UNJUDGED = refuse(451, '4.3.0', 'The message cannot be checked at the moment, try again later');
+
+function accountsOf(copies: readonly Delivery[]): number[] {
+  return copies.map(({ account }) => account);
+}
 
 function filed({ account }: Delivery, ruled: Ruling | undefined): { filing?: Filing } {
   return ruled === undefined ? {} : { filing: ruled.filing(account) };

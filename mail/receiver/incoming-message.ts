@@ -1,10 +1,11 @@
+import { takeAnswers } from '../delivery/answers.ts';
 import type { Accepted, Delivery } from '../delivery/deliver.ts';
 import { deliveryTo, oneEach } from '../delivery/deliveries.ts';
-import { type ForwardedMail, type Kept, planForwards, returned } from '../delivery/forward.ts';
+import { type ForwardedMail, type Kept, noPlan, type Plan, planForwards, returned } from '../delivery/forward.ts';
 import { routeOutward } from '../delivery/route.ts';
 import { formatAddress } from '../message/address.ts';
 import type { Field } from '../message/header.ts';
-import type { MessageFacts } from '../message/index-types.ts';
+import { type MessageFacts, type MessageIndex, wholeIndex } from '../message/index-types.ts';
 import { REPORT_MAX } from '../message/report.ts';
 import type { BlobWriter, NewBlob } from '../store/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
@@ -20,6 +21,12 @@ const MOST_RECEIVED = 100;
 
 /** Who gets a message, where copies go on to, and what does not go on. */
 export type Planned = Pick<Accepted, 'deliveries' | 'onward'> & { kept: readonly Kept[] };
+
+/** How far a message goes, as the verdict on it decides. */
+export type Reach = Pick<ForwardedMail, 'staying' | 'junk'>;
+
+/** What is known of a message beside its envelope and header. */
+type Known = Pick<ForwardedMail, 'authors' | 'proof' | 'secretLink'> & Reach;
 
 /** The octets as they cross to the writer: in the message itself, or the name of their file. */
 export type CrossingBlob = { data: Uint8Array | null; file: { file: string; size: number } | null };
@@ -128,6 +135,22 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     return Buffer.from(data ?? []).subarray(0, REPORT_MAX);
   }
 
+  /**
+   * Has answers to letters of the box read, before anybody has a say in what else becomes of the message. True: it is for
+   * nobody else, and nothing of it stays.
+   */
+  protected async answered(blob: CrossingBlob, index: MessageFacts | MessageIndex): Promise<boolean> {
+    const { answers } = this.intake.options;
+    const { recipients, id: trace, sender } = this.envelope;
+    const to = recipients.filter(({ route: where }) => where.kind === 'answer').map(({ address }) => address);
+    if (answers === undefined || to.length === 0) return false;
+    const octets = await this.firstOctets(blob);
+    await takeAnswers(answers, to, { trace, nullSender: sender === undefined, index: wholeIndex(index), octets });
+    if (to.length < recipients.length) return false;
+    this.abort();
+    return true;
+  }
+
   /** Those who get it and have nothing forwarded: one copy an account, however many of its addresses were named. */
   #deliveries(staying: ReadonlySet<number>): Delivery[] {
     const { sender, recipients } = this.envelope;
@@ -140,20 +163,14 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
   }
 
   /**
-   * Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it. At the accounts
-   * in `staying` it ends.
+   * Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it.
    */
-  protected async plan(
-    known: Pick<ForwardedMail, 'authors' | 'proof'>,
-    staying: ReadonlySet<number> = NOBODY,
-  ): Promise<Planned | Refusal> {
+  protected async plan(known: Known): Promise<Planned | Refusal> {
+    const { staying = NOBODY } = known;
     if (this.#head === undefined) return { deliveries: this.#deliveries(NOBODY), onward: [], kept: [] };
-    const { store, forwardKey: key, clock } = this.intake.options;
+    const { store } = this.intake.options;
     const { sender, recipients } = this.envelope;
-    const going = recipients.filter(({ route: where }) => passesOn(where, staying));
-    const takers = new Map(going.map((one) => [one.address, isHere(one) ? one.route.accounts : []]));
-    const mail = { sender, fields: this.#head.fields(), key, now: clock(), takers, ...known };
-    const { here, onward, lost, kept } = await planForwards(store, [...takers.keys()], mail);
+    const { here, onward, lost, kept } = await this.followed((where) => passesOn(where, staying), known);
     if (lost.length > 0) return unreached(lost, kept);
     for (const { route: where } of recipients) {
       if (where.kind !== 'return') continue;
@@ -165,6 +182,17 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     }
     const deliveries = oneEach([...this.#deliveries(staying), ...here]);
     return { deliveries, onward, kept };
+  }
+
+  /** Where the forwards of some recipients lead. */
+  protected async followed(whose: (where: Route) => boolean, known: Known = {}): Promise<Plan> {
+    const { store, forwardKey: key, clock } = this.intake.options;
+    const { sender, recipients } = this.envelope;
+    const going = recipients.filter(({ route: where }) => whose(where));
+    if (going.length === 0) return noPlan();
+    const takers = new Map(going.map((one) => [one.address, isHere(one) ? one.route.accounts : []]));
+    const mail = { sender, fields: this.fields(), key, now: clock(), takers, ...known };
+    return planForwards(store, [...takers.keys()], mail);
   }
 
   protected countForwards({ onward, kept }: Planned): void {

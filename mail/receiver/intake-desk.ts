@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import type { AnswerDesk } from '../delivery/answers.ts';
 import type { Policy } from '../delivery/policy.ts';
 import type { Judge } from '../judge/judging.ts';
 import type { Log, Meter } from '../log.ts';
@@ -23,6 +24,8 @@ export interface StoreIntakeOptions {
   forwardKey: Buffer;
   /** Of the box: the senders under which single copies leave. */
   reportKey: KeyObject;
+  /** Reads answers to letters of the box; left out: nobody does. */
+  answers?: AnswerDesk;
   /** Finds out about mail from outside; null: nobody is asked, and all of it is taken. */
   judging: Judging | null;
   /** Left out: strangers need not come again. */

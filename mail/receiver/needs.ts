@@ -14,6 +14,8 @@ export type Route =
   | { kind: 'waiting' }
   /** The sender of one copy that left from here: what comes is a report about it, or an answer. */
   | { kind: 'report'; copy: Departed }
+  /** Made for answers to one letter of the box: what comes is read by whoever wrote that. */
+  | { kind: 'answer' }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full' }

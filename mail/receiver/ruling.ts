@@ -3,20 +3,33 @@ import type { AccountJudgement, Judgement } from '../judge/judging.ts';
 import { firstContactDelay } from '../policy/first-contact.ts';
 import { decide, type Decision } from '../policy/verdict.ts';
 import type { Recipient, Refusal } from './needs.ts';
+import type { Reach } from './incoming-message.ts';
 import { refuse } from './refusal.ts';
 
 /** What becomes of one message from outside. */
 export interface Ruling {
   /** Nobody takes it. */
   refusal: Refusal | undefined;
-  /** Accounts at which it ends although it was to go on: nobody else is to get what is junk here. */
-  staying: ReadonlySet<number>;
+  /** How far it goes: nobody else is to get what is junk here. */
+  reach: Reach;
   /** Accounts that can look at it for some days although it is refused. */
   kept: readonly number[];
   filing(account: number): Filing;
   /** How long its answer is held back, ms. */
   delay: number;
 }
+
+/** Where the forwards of a message end, as far as that is known before it is judged. */
+export interface Ends {
+  /** Accounts that it meets on the way. */
+  accounts: readonly number[];
+  /** Of these, those of recipients that are no mailboxes: theirs is the word on them. */
+  instead: readonly number[];
+  /** For such recipients a copy leaves that no account had a say in. */
+  bare: boolean;
+}
+
+export const NO_FORWARDS: Ends = { accounts: [], instead: [], bare: false };
 
 /**
  * Decides for all recipients of a message at once: at its end SMTP has one answer for all of them. Where nothing
@@ -25,7 +38,7 @@ export interface Ruling {
 export function ruling(
   judgement: Judgement,
   recipients: readonly Recipient[],
-  { authserv, refuses }: { authserv: string; refuses: boolean },
+  { authserv, refuses, ends = NO_FORWARDS }: { authserv: string; refuses: boolean; ends?: Ends },
 ): Ruling {
   const { authentication, author, findings, senders } = judgement;
   const known = new Map(judgement.accounts.map((one) => [one.account, one]));
@@ -35,18 +48,24 @@ export function ruling(
       findings: [...findings, ...(one?.findings ?? [])],
       ...(one?.rule && { rule: one.rule }),
     });
+  const ownOf = (account: number): Named => ({ account, decision: decision(known.get(account)) });
+  const elsewhere = { account: undefined, decision: decision(undefined) };
   const named = recipients.flatMap(({ route: { kind, ...where } }): Named[] => {
-    if (kind === 'forward') return [{ account: undefined, decision: decision(undefined) }];
+    if (kind === 'forward') return [...ends.instead.map(ownOf), ...(ends.bare ? [elsewhere] : [])];
     // A report goes to who waits for it, whatever mailboxes think of it.
     if (kind !== 'here' || !('accounts' in where)) return [{ account: undefined, decision: TAKEN }];
-    return where.accounts.map((account) => ({ account, decision: decision(known.get(account)) }));
+    return where.accounts.map(ownOf);
   });
+  const all = [...named, ...ends.accounts.map(ownOf)];
   const refusal = refuses ? refusalOf(named) : undefined;
   return {
     refusal,
-    staying: new Set(
-      named.flatMap(({ account, decision: { kind } }) => (account === undefined || kind === 'inbox' ? [] : [account])),
-    ),
+    reach: {
+      staying: new Set(
+        all.flatMap(({ account, decision: { kind } }) => (account === undefined || kind === 'inbox' ? [] : [account])),
+      ),
+      junk: elsewhere.decision.kind !== 'inbox',
+    },
     kept: named.flatMap(({ account, decision: one }) =>
       account !== undefined && one.kind === 'refuse' && isKept(one, known.get(account)) ? [account] : [],
     ),

@@ -29,7 +29,9 @@ export class StoreIntake implements Intake, IntakeDesk {
   }
 
   async route(to: Address, login: Login | undefined, announced?: Announced): Promise<Route> {
-    const { store, hostname, clock } = this.options;
+    const { store, hostname, clock, answers } = this.options;
+    const answered = answers?.meant(to);
+    if (answered !== undefined) return { kind: answered };
     const about = login === undefined ? await copyOf(this.options, to) : undefined;
     if (about !== undefined)
       return about.reports < MOST_REPORTS ? { kind: 'report', copy: about } : { kind: 'unknown' };

@@ -25,7 +25,7 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
 
   constructor(intake: IntakeDesk, envelope: Envelope, login: Login) {
     const passes = envelope.recipients.every(({ route: where }) => where.kind === 'elsewhere');
-    super(intake, envelope, passes ? new FactsReader() : new MessageIndexer());
+    super(intake, envelope, passes ? new FactsReader() : new MessageIndexer(intake.options.store.secretLinks));
     this.#login = login;
     this.#header = new SubmissionHeader({
       now: intake.options.clock(),
@@ -55,13 +55,15 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
   }
 
   async #go(): Promise<Refusal | undefined> {
-    const plan = await this.plan({ authors: this.#header.authorDomains });
-    if (!('code' in plan)) return this.commit((blob, index) => this.#submit(plan, blob, index));
-    this.abort();
-    return plan;
+    return this.commit(async (blob, index) => {
+      const secretLink = 'envelope' in index ? index.secretLink : undefined;
+      const plan = await this.plan({ authors: this.#header.authorDomains, secretLink });
+      return 'code' in plan ? plan : this.#submit(plan, blob, index);
+    });
   }
 
   async #submit(plan: Planned, blob: CrossingBlob, index: MessageFacts): Promise<Refusal | undefined> {
+    if (await this.answered(blob, index)) return undefined;
     const { id, sender, recipients, smtputf8, body, ret, envid, requireTls = false } = this.envelope;
     const { store, hold, clock, policy = allowAll } = this.intake.options;
     const { account, credential: login } = this.#login;
@@ -70,7 +72,13 @@ export class SubmittedMessage extends IncomingMessage<MessageFacts | MessageInde
     const to = recipients.map((one) => formatAddress(one.address));
     const from = sender === undefined ? '' : formatAddress(sender);
     const asked = { ...whose, account, credential: null, login, sender: from, recipients: to, size: index.size };
-    const told = await aboutMessage(store, await policy(asked), { ...asked, now: clock(), index, ...blob });
+    const told = await aboutMessage(store, await policy(asked), {
+      ...asked,
+      now: clock(),
+      door: 'smtp',
+      index,
+      ...blob,
+    });
     const mail: Submission = {
       trace: id,
       account,

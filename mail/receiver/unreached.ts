@@ -20,8 +20,10 @@ const ANSWERS: Readonly<Record<Kept['kind'], { code: number; enhanced: string }>
   automatic: { code: 550, enhanced: '5.7.1' },
   loop: { code: 550, enhanced: '5.4.6' },
   unproven: { code: 550, enhanced: '5.7.1' },
+  secret: { code: 550, enhanced: '5.7.1' },
   trouble: { code: 451, enhanced: '4.7.0' },
   spent: { code: 451, enhanced: '4.7.1' },
   pending: { code: 450, enhanced: '4.2.1' },
   stopped: { code: 450, enhanced: '4.2.1' },
+  junk: { code: 550, enhanced: '5.7.1' },
 };

@@ -238,7 +238,7 @@ export class StoreQueue implements Queue {
     // One after the other: many of the largest size at once would be more memory than anybody gave.
     for (const { id, blob, size } of ids.length === 0 ? [] : await store.read(fallbackRows, { ids })) {
       try {
-        fallbacks.push({ row: id, index: indexMessage(await store.blob(blob, 0, size)) });
+        fallbacks.push({ row: id, index: indexMessage(await store.blob(blob, 0, size), store.secretLinks) });
       } catch {
         unreadable.add(id);
       }

@@ -23,6 +23,8 @@ export const remove: ImapCommand<string> = {
         return no('HASCHILDREN', 'Delete the mailboxes below it first');
       case 'is-inbox':
         return no('CANNOT', 'INBOX cannot be deleted');
+      case 'has-emails':
+        return no('NOPERM', 'It holds messages: an agent moves or deletes them first, each for itself');
       case 'is-for-approval':
         return no('CANNOT', 'Mail lies in it that awaits approval, or was just approved: decide about it first');
     }

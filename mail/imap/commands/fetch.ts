@@ -65,6 +65,7 @@ async function fromRows(session: Session, page: IndexRange, request: FetchReques
   const uids = Array.from(view.uids.subarray(page.start, page.end));
   const structure = request.reads === 'structure' || request.reads === 'content';
   const rows = await store.rows(view.shared.mailbox, uids, { structure });
+  if (opens(request)) await store.opened?.(rows);
   const seen = request.setsSeen && !view.readOnly ? await markSeen(session, uids) : undefined;
   session.say(view.keywordNews());
   let at = page.start;
@@ -73,6 +74,11 @@ async function fromRows(session: Session, page: IndexRange, request: FetchReques
     await sayMessage(session, seen?.has(row.uid) === true ? withFlags(request) : request, messageAt(session, at, row));
   }
   return uids.length - rows.length;
+}
+
+/** Programs that copy whole mailboxes look without \Seen: who sets it with the text of a message reads it. */
+function opens({ items }: FetchRequest): boolean {
+  return items.some((one) => one.kind === 'section' && !one.peek && /^(?:all|text)$/.test(one.section.what));
 }
 
 /** Marks what BODY[...] shows as read, and answers what was marked. RFC 9051 6.4.5. */

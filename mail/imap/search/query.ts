@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { blobPath } from '../../store/blob.ts';
 import { query, type Read } from '../../store/engine/types.ts';
+import { veiled } from '../../store/veil.ts';
 import { type Candidates, evaluate, type SearchOutcome, type SearchRow, type SearchSource } from './evaluate.ts';
 import type { SearchProgram } from './program.ts';
 
@@ -8,9 +9,14 @@ interface StoredRow extends SearchRow {
   headerLength: number;
   trace: string;
   blob: number;
+  /** Octet of the blob from which on who searches is shown nothing of it. */
+  veiledFrom: number | null;
 }
 
-/** A search that has to look at rows or bytes; for the reader thread. `blobs` is the directory of blob files. */
+/**
+ * A search that has to look at rows or bytes; for the reader thread. `blobs` is the directory of blob files. Who is no person
+ * finds nothing by what programs are not shown.
+ */
 export const imapSearch = query(
   'imap-search',
   (rx, input: Place & { program: SearchProgram; open: Candidates; now: number }): Promise<SearchOutcome> =>
@@ -21,6 +27,7 @@ interface Place {
   account: number;
   mailbox: number;
   blobs: string;
+  isPerson: boolean;
 }
 
 function storedMessages(rx: Read, place: Place): SearchSource<StoredRow> {
@@ -31,7 +38,7 @@ function storedMessages(rx: Read, place: Place): SearchSource<StoredRow> {
   };
 }
 
-async function rowsOf(rx: Read, { account, mailbox }: Place, uids: readonly number[]): Promise<StoredRow[]> {
+async function rowsOf(rx: Read, { account, mailbox, isPerson }: Place, uids: readonly number[]): Promise<StoredRow[]> {
   const rows = await rx.all<{
     uid: number;
     size: number;
@@ -41,8 +48,9 @@ async function rowsOf(rx: Read, { account, mailbox }: Place, uids: readonly numb
     header_length: number;
     trace: string;
     blob_id: number;
+    veiled_from: number | null;
   }>(
-    `SELECT n.uid, n.size, n.received_at, e.sent_day, m.parts, m.header_length, e.trace, e.blob_id
+    `SELECT n.uid, n.size, n.received_at, e.sent_day, m.parts, m.header_length, e.trace, e.blob_id, e.veiled_from
      FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
     mailbox,
@@ -59,6 +67,7 @@ async function rowsOf(rx: Read, { account, mailbox }: Place, uids: readonly numb
     headerLength: row.header_length,
     trace: row.trace,
     blob: row.blob_id,
+    veiledFrom: isPerson ? null : row.veiled_from,
   }));
 }
 
@@ -73,7 +82,7 @@ async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number):
   if (found === undefined) return trace;
   const body =
     found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(blobPath(blobs, found.file), length);
-  return Buffer.concat([trace, body]);
+  return Buffer.concat([trace, row.veiledFrom === null ? body : veiled(body, 0, row.veiledFrom)]);
 }
 
 /** The header of a large message is asked for far more often than its attachments. */

@@ -33,7 +33,7 @@ export async function saveEmail(
   const { account, by = null, mailboxes, flags, track, receivedAt } = saving;
   const busy = desk.store.unavailable();
   if (busy !== undefined) throw busy;
-  const writer = new MessageWriter(desk.store.files);
+  const writer = new MessageWriter(desk.store);
   await pour(octets, writer, desk.maxMessageBytes);
   const place = (message: WrittenMessage): Promise<PlaceResult> => {
     const where = { account, by, mailboxes, flags, receivedAt: receivedAt(), ifState: track.expected };

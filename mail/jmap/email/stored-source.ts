@@ -1,10 +1,14 @@
 import type { EmailRow } from '../../store/email-rows.ts';
+import { veiled } from '../../store/veil.ts';
 import { blobId } from '../ids.ts';
 import type { JmapDesk } from '../method.ts';
 import type { MessageSource } from './message-source.ts';
 
-/** A message of the store. What was not looked up of it is empty. */
-export function storedSource(desk: Pick<JmapDesk, 'store'>, row: EmailRow): MessageSource {
+/**
+ * A message of the store, as a program or a person is shown it. What was not looked up of it is empty.
+ */
+export function storedSource(desk: Pick<JmapDesk, 'store'>, row: EmailRow, isPerson: boolean): MessageSource {
+  const from = isPerson ? null : row.veiledFrom;
   const length = row.size - row.trace.length;
   return {
     trace: row.trace,
@@ -14,7 +18,10 @@ export function storedSource(desk: Pick<JmapDesk, 'store'>, row: EmailRow): Mess
     parts: row.structure?.parts ?? '[]',
     preview: row.listing?.preview ?? '',
     hasAttachment: row.hasAttachment,
-    read: (start, octets) => desk.store.blob(row.blob, start, Math.min(octets, length - start)),
+    async read(start, octets) {
+      const stored = await desk.store.blob(row.blob, start, Math.min(octets, length - start));
+      return from === null ? stored : veiled(stored, start, from);
+    },
     partBlobId: (path) => blobId({ kind: 'part', email: row.id, path }),
   };
 }

@@ -71,7 +71,7 @@ export function mailboxSetter(call: Call, access: Access, track: StateTrack, rem
       const row = jmapRow('mailbox', account, id);
       if (row === undefined) return missing(id);
       // What an agent does can be undone, and of a folder that went with its emails nothing is written down.
-      const agent = call.session.agent !== undefined;
+      const agent = (await call.session.isAgents?.()) === true;
       switch (await track.write(store, destroyMailbox, { account, id: row, removeEmails: removeEmails && !agent })) {
         case 'destroyed':
           return done(null);

@@ -10,10 +10,12 @@ import { ownId } from '../../message/msg-id.ts';
 import type { StoredIdentity } from '../../store/identity.ts';
 import type { Guard } from '../../store/sent-before.ts';
 import { type MdnRequest, mdnRequest } from '../../store/mdn-request.ts';
+import { veiled } from '../../store/veil.ts';
 import { type Access, askerOf, type JmapDesk } from '../method.ts';
 import type { readProperties } from '../set-properties.ts';
 import { done, type Outcome, refused } from '../standard-set.ts';
 import { stoppedAs } from '../submission/stopped.ts';
+import { isPersons } from '../veil.ts';
 import type { MDN_VALUES } from './mdn-object.ts';
 
 /** A longer original is not sent back. Octets. */
@@ -57,6 +59,17 @@ export async function sendMdn(desk: JmapDesk, what: MdnToSend): Promise<Outcome<
   return transmit(desk, what, { request, fields, to });
 }
 
+/** The message that a receipt goes back with, as who sends it may see it. */
+async function originalOf(
+  { store }: JmapDesk,
+  access: Access,
+  { blob, size, veiledFrom }: MdnRequest,
+): Promise<Buffer> {
+  const octets = await store.blob(blob, 0, size);
+  if (veiledFrom === null) return octets;
+  return (await isPersons(store, access)) ? octets : veiled(octets, 0, veiledFrom);
+}
+
 async function transmit(
   desk: JmapDesk,
   { access, identity, values }: MdnToSend,
@@ -81,7 +94,7 @@ async function transmit(
       'This is a receipt: your message was seen by its recipient, which says nothing of its content.',
     date: desk.clock(),
     messageId: `<${trace}@${author.domain}>`,
-    original: values.includeOriginalMessage ? await desk.store.blob(request.blob, 0, request.size) : null,
+    original: values.includeOriginalMessage ? await originalOf(desk, access, request) : null,
     reportingUa: values.reportingUA ?? '',
     gateway: '',
     disposition: values.disposition,

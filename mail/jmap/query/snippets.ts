@@ -40,30 +40,37 @@ export function searchedBy(filter: Filter): Searched {
   return { subject: where('subject'), body: where('body') };
 }
 
-/** Marks words in emails, at most {@link SNIPPETS}; those that nobody can see are left out. */
+/**
+ * Marks words in emails, at most {@link SNIPPETS}; those that nobody can see are left out. A program is shown none of the
+ * text of a message that acts for a person.
+ */
 export const emailSnippets: Query<
-  { account: number; blobs: string; emails: readonly number[]; searched: Searched },
+  { account: number; blobs: string; emails: readonly number[]; searched: Searched; isPerson: boolean },
   Snippet[]
-> = query('email-snippets', async (rx, { account, blobs, emails, searched }) => {
+> = query('email-snippets', async (rx, { account, blobs, emails, searched, isPerson }) => {
   const seen = await factsOf(rx, account, emails);
   const rows = await rx.all<{
     id: number;
+    veiled_from: number | null;
     subject: string;
     parts: string;
     file: string | null;
     data: Uint8Array | null;
   }>(
-    `SELECT e.id, m.subject, m.parts, b.file, b.data FROM email e JOIN email_meta m ON m.email_id = e.id
+    `SELECT e.id, e.veiled_from, m.subject, m.parts, b.file, b.data FROM email e JOIN email_meta m ON m.email_id = e.id
      JOIN blob b ON b.id = e.blob_id WHERE e.id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(seen.map(({ id }) => id)),
   );
-  return rows.map(({ id, subject, parts, file, data }) => {
+  return rows.map(({ id, veiled_from: veiledFrom, subject, parts, file, data }) => {
+    const mayShow = isPerson || veiledFrom === null;
     using octets = file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobPath(blobs, file));
     return {
       email: id,
       subject: searched.subject.length === 0 ? null : (highlight(subject.slice(0, SUBJECT), searched.subject) ?? null),
       preview:
-        searched.body.length === 0 ? null : preview((start, length) => octets.read(start, length), parts, searched),
+        searched.body.length === 0 || !mayShow
+          ? null
+          : preview((start, length) => octets.read(start, length), parts, searched),
     };
   });
 });

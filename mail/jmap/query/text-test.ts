@@ -15,6 +15,11 @@ export interface TextLimits {
 
 const LIMITS: TextLimits = { rare: 300, widest: 16 };
 
+/** The first and the last id that an email of an account can have. */
+export function rangeOf(account: number): [number, number] {
+  return [account * ACCOUNT_SPAN, (account + 1) * ACCOUNT_SPAN - 1];
+}
+
 /** Terms, and where they must all be. */
 export interface TextGroup {
   columns: readonly TextColumn[] | null;
@@ -59,7 +64,7 @@ type ReadonlyIds = Pick<ReadonlySet<number>, 'has'>;
 // all messages and throw away what lies outside.
 export const WITHIN = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ?
   AND rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER) ORDER BY rowid LIMIT ?`;
-const NEWEST = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ?
+export const NEWEST = `SELECT rowid AS id FROM message_text WHERE message_text MATCH ?
   AND rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER) ORDER BY rowid DESC LIMIT ?`;
 
 /** Which emails of an account have words in them. Asks the index for no more than is needed. */
@@ -116,7 +121,7 @@ export class TextTest {
   }
 
   #range(): [number, number] {
-    return [this.#scene.account * ACCOUNT_SPAN, (this.#scene.account + 1) * ACCOUNT_SPAN - 1];
+    return rangeOf(this.#scene.account);
   }
 
   async #hits(sql: string, from: number, to: number, limit: number): Promise<number[]> {

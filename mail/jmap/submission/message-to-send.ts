@@ -61,7 +61,7 @@ async function copy(
   header: SubmissionHeader,
   writer: BlobWriter,
 ): Promise<MessageToSend> {
-  const indexer = new MessageIndexer();
+  const indexer = new MessageIndexer(store.secretLinks);
   const hash = createHash('sha256');
   let eightBit = false;
   let head = '';

@@ -1,3 +1,4 @@
+import { takeAnswers } from '../../delivery/answers.ts';
 import { aboutMessage } from '../../delivery/agent/about-message.ts';
 import { countAgentMail } from '../../delivery/agent/count.ts';
 import { destinations, type Unreachable, UNREACHABLE } from '../../delivery/destinations.ts';
@@ -7,12 +8,14 @@ import { reachedHere, reportOfSuccess } from '../../delivery/success-report.ts';
 import { type Address, formatAddress, needsUtf8 } from '../../message/address.ts';
 import { parseAuthors } from '../../message/authors.ts';
 import { readFields } from '../../message/header.ts';
+import { REPORT_MAX } from '../../message/report.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
 import type { StoredIdentity } from '../../store/identity.ts';
 import type { EmailToSend } from '../../store/jmap-submission.ts';
 import { type Access, askerOf, type JmapDesk } from '../method.ts';
 import { done, type Outcome, refused } from '../standard-set.ts';
 import type { StateTrack } from '../state-track.ts';
+import { isPersons } from '../veil.ts';
 import { type Envelope, envelopeOf, type GivenEnvelope, readEnvelope } from './envelope.ts';
 import { type MessageToSend, type Octets, withMessage } from './message-to-send.ts';
 import { stoppedAs } from './stopped.ts';
@@ -97,8 +100,15 @@ async function commit(
       properties: ['headers'],
     });
   }
+  if (message.index.secretLink === true && !(await isPersons(desk.store, access))) {
+    return refused(
+      'forbidden',
+      'It carries a link that acts for a person: a person sends it, with a password of their own.',
+    );
+  }
   const { unreachable, ...where } = await leadTo(desk, envelope, message, octets);
   if (unreachable.length > 0) return nobody(unreachable);
+  await takeAnswered(desk, sending, message, octets);
   const mail = await submission(desk, sending, message, { ...octets, ...where });
   const { mailFrom, rcptTo } = envelope.given;
   const record = {
@@ -118,6 +128,20 @@ async function commit(
   return done({ id: outcome.id });
 }
 
+/** Who answers a letter of the box means it now, whenever the message is to leave. */
+async function takeAnswered(
+  { answers, store }: JmapDesk,
+  { envelope: { sender, recipients }, trace }: Sending,
+  { index }: MessageToSend,
+  { data, file }: Octets,
+): Promise<void> {
+  if (answers === undefined || recipients.every(({ address }) => answers.meant(address) === undefined)) return;
+  const octets =
+    file === null ? Buffer.from(data ?? []) : await store.files.read(file.file, 0, Math.min(file.size, REPORT_MAX));
+  const to = recipients.map(({ address }) => address);
+  await takeAnswers(answers, to, { trace, nullSender: sender === undefined, index, octets });
+}
+
 function nobody(unreachable: readonly Unreachable[]): Outcome<never> {
   const [first] = unreachable;
   const why = first === undefined ? '' : `${first.address} cannot be written to: ${UNREACHABLE[first.why]}.`;
@@ -126,15 +150,17 @@ function nobody(unreachable: readonly Unreachable[]): Outcome<never> {
 
 /** Where the recipients lead, with what was asked of each. */
 async function leadTo(
-  { store, hostname, clock, forwardKey: key }: JmapDesk,
+  { store, hostname, clock, forwardKey: key, answers }: JmapDesk,
   { sender, recipients }: Envelope,
-  { index, authorDomains }: MessageToSend,
+  { index, authorDomains: authors }: MessageToSend,
   { data, file }: Octets,
 ): Promise<Awaited<ReturnType<typeof destinations>> & Required<Pick<Submission, 'wishes'>>> {
   const head = file === null ? Buffer.from(data ?? []) : await store.files.read(file.file, 0, index.headerLength);
   const fields = readFields(head.toString('latin1', 0, index.headerLength));
   const to = recipients.map(({ address }) => address);
-  const where = await destinations(store, to, { sender, fields, key, now: clock(), hostname, authors: authorDomains });
+  const { secretLink } = index;
+  const way = { sender, fields, key, now: clock(), hostname, authors, answers, secretLink };
+  const where = await destinations(store, to, way);
   const asked = new Map(recipients.map((one) => [formatAddress(one.address), one]));
   const wish = <T extends { recipient: string }>(row: T) => {
     const { notify = '', orcpt = '' } = asked.get(row.recipient) ?? {};
@@ -184,6 +210,7 @@ async function submission(
       account,
       index,
       now: desk.clock(),
+      door: 'jmap',
     })),
     sendAt: asked.sendAt,
     hold: desk.hold,

@@ -57,6 +57,14 @@ export function lockedArchive({ parts }: Sample): readonly Finding[] {
   return [{ rule: 'locked-archive', score: 1.5, why, flag: 'locked-archive' }];
 }
 
+/** Archives that tell nothing of what is in them: most of that kind are made so, and this one could hold anything. */
+export function closedArchive({ parts }: Sample): readonly Finding[] {
+  const found = parts.find(({ inside }) => inside?.closed === true);
+  if (found === undefined) return [];
+  const why = `The archive ${plainWord(found.name || found.type)} cannot be looked into`;
+  return [{ rule: 'closed-archive', score: 0.5, why }];
+}
+
 /** Archives that begin as such and have no end: some programs open them all the same, and no filter looks into them. */
 export function brokenArchive({ parts }: Sample): readonly Finding[] {
   const found = parts.find(({ head, inside }) => inside === undefined && isContainer(head));

@@ -1,6 +1,14 @@
 import type { Finding } from '../finding.ts';
 import type { Sample } from '../sample.ts';
-import { attachedPages, brokenArchive, lockedArchive, macros, manyParts, programs } from './attachments.ts';
+import {
+  attachedPages,
+  brokenArchive,
+  closedArchive,
+  lockedArchive,
+  macros,
+  manyParts,
+  programs,
+} from './attachments.ts';
 import { bulk } from './bulk.ts';
 import { disguisedLink } from './disguised-link.ts';
 import { displayName } from './display-name.ts';
@@ -23,6 +31,7 @@ const CONTENT: readonly ((sample: Sample, here: Here) => readonly Finding[])[] =
   programs,
   macros,
   lockedArchive,
+  closedArchive,
   brokenArchive,
   attachedPages,
   manyParts,

@@ -1,4 +1,5 @@
 import type { Resolver } from '../../dns/lookup.ts';
+import { publicResolver } from '../../dns/public-resolver.ts';
 import { isPublicAddress } from '../../dns/public-address.ts';
 import type { Log } from '../../log.ts';
 import { hostsOf, isLiteral } from '../checks/hosts.ts';
@@ -10,6 +11,8 @@ import { ADDRESS_STONES, hostStones, ListHealth, type ListState } from './list-h
 
 export interface DnsListsOptions {
   resolver: Pick<Resolver, 'a'>;
+  /** Which servers that asks, as Node writes them, so that public ones among them are told of. */
+  servers?: readonly string[];
   /** Asked for the address that brought a message. */
   addresses: readonly DnsList[];
   /** Asked for the domains that it names. */
@@ -37,9 +40,12 @@ const NOT_PUBLIC = /(?:^|\.)(?:test|example|invalid|localhost|local|internal|lan
 export class DnsLists {
   readonly #options: DnsListsOptions;
   readonly #lists: readonly Watched[];
+  readonly #refusal: string;
+  #isTold = false;
 
   constructor(options: DnsListsOptions) {
     this.#options = options;
+    this.#refusal = refusalBy(options.servers ?? []);
     this.#lists = [
       ...options.addresses.map((list) => this.#watched(list, 'address')),
       ...options.hosts.map((list) => this.#watched(list, 'host')),
@@ -49,6 +55,7 @@ export class DnsLists {
   /** What the lists say of a message. Trouble of any kind says nothing; never rejects. */
   async findings(sample: Sample): Promise<Finding[]> {
     if (this.#lists.length === 0 || !isPublicAddress(sample.peer.ip)) return [];
+    this.#tell();
     const found: Finding[] = [];
     const labels = addressLabels(sample.peer.ip) ?? '';
     const domains = domainsOf(sample);
@@ -66,12 +73,20 @@ export class DnsLists {
     return this.#lists.map(({ zone, kind, health }) => ({ zone, kind, ...health.state }));
   }
 
+  /** Once, and only where somebody is asked. */
+  #tell(): void {
+    const { servers = [], log } = this.#options;
+    const shared = this.#isTold ? undefined : publicResolver(servers);
+    this.#isTold = true;
+    if (shared !== undefined) log.warn(shared, 'DNS lists are asked by a public resolver, which most do not serve');
+  }
+
   #watched(list: DnsList, kind: Watched['kind']): Watched {
     const { resolver, log, monotonic } = this.#options;
     const { zone } = list;
     const stones = kind === 'address' ? ADDRESS_STONES : hostStones(zone);
     const ask = async (labels: string) => listingOf(await resolver.a(`${labels}.${zone}`));
-    return { ...list, kind, health: new ListHealth({ zone, stones, ask, monotonic, log }) };
+    return { ...list, kind, health: new ListHealth({ zone, stones, ask, monotonic, log, refusal: this.#refusal }) };
   }
 
   async #look(list: Watched, about: readonly Asked[]): Promise<Finding | undefined> {
@@ -84,7 +99,7 @@ export class DnsLists {
       })),
     );
     if (answers.some(({ listing }) => listing.kind === 'refused')) {
-      list.health.rest('refuses to answer this resolver');
+      list.health.rest(this.#refusal);
       return undefined;
     }
     const listed = answers.find(({ listing }) => listing.kind === 'listed');
@@ -92,6 +107,12 @@ export class DnsLists {
     if (listed === undefined || (list.refuse && !(await list.health.isGood(true)))) return undefined;
     return toFinding(list, listed.shown);
   }
+}
+
+function refusalBy(servers: readonly string[]): string {
+  const shared = publicResolver(servers);
+  const refusal = 'refuses to answer this resolver';
+  return shared === undefined ? refusal : `${refusal}: ${shared.server} of ${shared.owner} asks for everybody`;
 }
 
 interface Asked {

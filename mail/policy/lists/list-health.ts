@@ -42,6 +42,7 @@ export class ListHealth {
   readonly #ask: (labels: string) => Promise<Listing>;
   readonly #monotonic: () => number;
   readonly #log: Log;
+  readonly #refusal: string;
   #checkedAt = -Infinity;
   #until = -Infinity;
   #why = '';
@@ -53,12 +54,15 @@ export class ListHealth {
     ask(labels: string): Promise<Listing>;
     monotonic(): number;
     log: Log;
+    /** Why it is not asked when it refuses to answer. */
+    refusal: string;
   }) {
     this.#zone = list.zone;
     this.#stones = list.stones;
     this.#ask = (labels) => list.ask(labels);
     this.#monotonic = () => list.monotonic();
     this.#log = list.log;
+    this.#refusal = list.refusal;
   }
 
   get state(): ListState {
@@ -86,14 +90,14 @@ export class ListHealth {
   async #check(): Promise<void> {
     const clear = await this.#ask(this.#stones.clear);
     if (clear.kind === 'listed') return this.#off('lists what it must never list', OFF_FOR);
-    if (clear.kind === 'refused') return this.#off('refuses to answer this resolver', OFF_FOR);
+    if (clear.kind === 'refused') return this.#off(this.#refusal, OFF_FOR);
     let last: Listing = clear;
     for (const labels of this.#stones.listed) {
       last = await this.#ask(labels);
       if (last.kind === 'listed') return clear.kind === 'clear' ? this.#on() : this.#off(SILENT, TROUBLE_FOR);
       if (last.kind === 'trouble') return this.#off(SILENT, TROUBLE_FOR);
     }
-    return this.#off(last.kind === 'refused' ? 'refuses to answer this resolver' : 'has no test entry', OFF_FOR);
+    return this.#off(last.kind === 'refused' ? this.#refusal : 'has no test entry', OFF_FOR);
   }
 
   #on(): void {

@@ -68,6 +68,8 @@ function answer(session: Conversation, exchange: SaslExchange, outcome: SaslStep
       return failed(session, reply(454, '4.7.0', `Too many failed logins, try again in ${outcome.retryAfter} s`));
     case 'busy':
       return reply(454, '4.7.0', 'Too many logins at once, try again');
+    case 'barred':
+      return reply(454, '4.7.0', outcome.why);
     case 'malformed':
       return failed(session, reply(501, '5.5.2', outcome.why));
   }

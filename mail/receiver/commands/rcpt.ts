@@ -56,7 +56,8 @@ function answer(
 ): Answer {
   // RFC 5321 4.5.5: only reports go to a rewritten sender, and these have the null reverse-path.
   const returns = route.kind === 'return' && transaction.sender === undefined;
-  const taken = route.kind === 'here' || route.kind === 'forward' || route.kind === 'report' || returns;
+  const known = route.kind === 'report' || route.kind === 'answer' || returns;
+  const taken = route.kind === 'here' || route.kind === 'forward' || known;
   if (taken || (route.kind === 'elsewhere' && session.door === 'submission')) {
     transaction.recipients.push({ address, route, dsn });
     return reply(250, '2.1.5', 'Ok');

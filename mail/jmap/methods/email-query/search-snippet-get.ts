@@ -8,6 +8,7 @@ import type { Method } from '../../method.ts';
 import { readFilter } from '../../query/read-filter.ts';
 import { emailSnippets, searchedBy, type Snippet, SNIPPETS } from '../../query/snippets.ts';
 import { tooMany } from '../../standard-get.ts';
+import { asksPerson } from '../../veil.ts';
 
 /** How long one call may take altogether. */
 const LONGEST_MS = 10_000;
@@ -30,10 +31,11 @@ export const searchSnippetGet: Method = {
     const found = new Map<number, Snippet>();
     const until = performance.now() + LONGEST_MS;
     const rows = [...asked.values()];
+    const isPerson = await asksPerson(call, access.account);
     for (let at = 0; at < rows.length; at += SNIPPETS) {
       if (performance.now() > until)
         throw new MethodError('serverUnavailable', 'This takes too long: ask for fewer emails.');
-      const page = { account: access.account, blobs: call.desk.store.files.directory, searched };
+      const page = { account: access.account, blobs: call.desk.store.files.directory, searched, isPerson };
       const emails = rows.slice(at, at + SNIPPETS);
       for (const one of await call.desk.store.scan(emailSnippets, { ...page, emails })) found.set(one.email, one);
     }

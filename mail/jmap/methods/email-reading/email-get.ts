@@ -18,6 +18,7 @@ import { jmapRow } from '../../ids.ts';
 import type { Call, Method } from '../../method.ts';
 import { answerGet, type Get, readGet, tooMany } from '../../standard-get.ts';
 import { formatState } from '../../state.ts';
+import { asksPerson } from '../../veil.ts';
 
 /** Email/get. RFC 8621 4.2. */
 export const emailGet: Method = {
@@ -36,10 +37,13 @@ export const emailGet: Method = {
     const found = await call.desk.store.read(emailRows, { account, ids, ...needs });
     if (found === undefined) throw tooMuch();
     if (showsText(wanted.properties)) await call.session.shown?.(account, rowIds(found.rows));
+    const { text, html, all } = wanted.values;
+    if (text || html || all) await call.session.opened?.(account, rowIds(found.rows), 'text');
+    const isPerson = found.rows.every(({ veiledFrom }) => veiledFrom === null) || (await asksPerson(call, account));
     const budget = new ReadBudget();
     const list: (Record<string, unknown> & { id: string })[] = [];
     for (const row of found.rows) {
-      const content = await readContent(storedSource(call.desk, row), wanted, budget);
+      const content = await readContent(storedSource(call.desk, row, isPerson), wanted, budget);
       list.push({ ...metadata(row, found.slots, properties), ...content });
       // Decoding is work on the thread that everybody shares.
       if (needs.header || needs.structure) await turn();

@@ -43,9 +43,11 @@ async function update(
   const { isEnabled: enabled, fromDate: fromAt, toDate: toAt, subject, textBody, htmlBody } = read.value;
   // It would send what it cannot send itself, to whoever it has write here.
   if (enabled && !mayTransmit) return refused('forbidden', 'This login may not send: it can only switch this off.');
-  // The gate judges no answer that goes by itself: an agent that was talked into one would write to whoever asks.
-  if (enabled && (await session.isAgents?.()) === true) {
-    return refused('forbidden', 'An agent may switch this off; a person has to switch it on.');
+  // The gate judges no answer that goes by itself: an agent that was talked into one would write to whoever asks. Nor does
+  // it write what a person would switch on later.
+  const more = enabled || Object.keys(patch).some((name) => name !== 'isEnabled');
+  if (more && (await session.isAgents?.()) === true) {
+    return refused('forbidden', 'An agent may only switch this off; a person writes the answer and switches it on.');
   }
   if (fromAt !== null && toAt !== null && toAt <= fromAt) {
     return refused('invalidProperties', '"toDate" must be after "fromDate".', { properties: ['toDate'] });

@@ -3,6 +3,7 @@ import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { planForwards } from '../../mail/delivery/forward.ts';
 import { type Address, formatAddress, needsUtf8 } from '../../mail/message/address.ts';
 import { composeLetter } from '../../mail/message/compose.ts';
+import type { MessageIndex } from '../../mail/message/index-types.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
 import type { World } from '../operations/world.ts';
@@ -19,6 +20,8 @@ export interface BoxLetter {
   to: Address;
   subject: string;
   text: string;
+  /** Where an answer goes; left out: nobody reads one. */
+  replyTo?: Address;
 }
 
 /**
@@ -39,9 +42,13 @@ export async function prepareLetter(post: Post, letter: BoxLetter): Promise<Outg
       messageId: `<${randomBytes(16).toString('hex')}@${hostname}>`,
       text: letter.text,
       // RFC 3834 5.1: no auto-responder shall answer the box.
-      headers: [['Auto-Submitted', 'auto-generated']],
+      headers: [
+        ['Auto-Submitted', 'auto-generated'],
+        ...(letter.replyTo === undefined ? [] : [['Reply-To', formatAddress(letter.replyTo)] as [string, string]]),
+      ],
     }),
   );
+  const index = indexMessage(data, post.store.secretLinks);
   return {
     trace: traceId(),
     account: null,
@@ -52,11 +59,11 @@ export async function prepareLetter(post: Post, letter: BoxLetter): Promise<Outg
     ret: '',
     envid: '',
     signAs: [hostname],
-    ...(await destinations(post, from, letter.to)),
+    ...(await destinations(post, from, letter.to, index)),
     hold,
     data,
     file: null,
-    index: indexMessage(data),
+    index,
   };
 }
 
@@ -68,8 +75,16 @@ async function destinations(
   { store, secrets, clock }: Post,
   sender: Address,
   recipient: Address,
+  { secretLink }: MessageIndex,
 ): Promise<Pick<Outgoing, 'here' | 'elsewhere' | 'onward'>> {
-  const mail = { sender, fields: [], key: secrets.subkey('forwarding'), now: clock(), authors: [sender.domain] };
+  const mail = {
+    sender,
+    fields: [],
+    key: secrets.subkey('forwarding'),
+    now: clock(),
+    authors: [sender.domain],
+    secretLink,
+  };
   const { here, onward, lost } = await planForwards(store, [recipient], mail);
   return {
     here,

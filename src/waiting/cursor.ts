@@ -18,6 +18,12 @@ export interface Place {
   told: readonly (readonly [number, number])[];
 }
 
+/** How far a stream of events has come, and in the mailbox of the last message that it told also by that message. */
+export interface Position extends Place {
+  /** Of the journal; undefined: no stream gave this, but a wait for mail. */
+  line?: number | undefined;
+}
+
 export function wasTold({ done, told }: Place, number: number): boolean {
   return number <= done || told.some(([first, last]) => first <= number && number <= last);
 }
@@ -40,8 +46,16 @@ export function placeAfter(place: Place, numbers: readonly number[], seen: numbe
   return { account: place.account, done: over === undefined ? done : over[1], told };
 }
 
+/** The place after a message was told to who is told all as it comes; what it leaves behind in another mailbox is told. */
+export function placeBehind(place: Place, account: number, number: number): Place {
+  const left = place.told.filter(([, last]) => last > number);
+  if (place.account !== account) return place.told.length > 0 ? place : { account, done: number, told: [] };
+  return { account, done: number, told: left.map(([first, last]) => [Math.max(first, number + 1), last]) };
+}
+
 /** A cursor as it looks; whether it holds is asked apart. */
-const CURSOR_FORM = /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}_[\w-]{8}$/;
+const CURSOR_FORM =
+  /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}(?:~[0-9a-z]{1,11})?_[\w-]{8}$/;
 
 /** Writes and reads cursors: a place under a MAC, so that one which a model has changed is seen to be no cursor. */
 export class Cursors {
@@ -51,31 +65,40 @@ export class Cursors {
     this.#key = key;
   }
 
-  write({ account, done, told }: Place): string {
+  write({ account, done, told, line }: Position): string {
     const runs = told.map(([first, last]) => `.${(first - done).toString(36)}-${(last - first).toString(36)}`);
-    const body = `w${account.toString(36)}.${done.toString(36)}${runs.join('')}`;
+    const of = line === undefined ? '' : `~${line.toString(36)}`;
+    const body = `w${account.toString(36)}.${done.toString(36)}${runs.join('')}${of}`;
     return `${body}_${this.#mac(body)}`;
   }
 
   /** The place in a mailbox that a cursor names; refuses what is no cursor of it. `newest` is the mailbox's last message. */
   read(text: string, account: number, newest: number): Place {
+    const { line: _line, ...place } = this.position(text);
+    if (place.account !== account) {
+      wrong('is a cursor of another mailbox: pass on the one that an answer for this mailbox gave');
+    }
+    const last = place.told.at(-1)?.[1] ?? place.done;
+    if (last > newest) wrong('is ahead of this mailbox, which may have been restored from a copy');
+    return place;
+  }
+
+  /** What a cursor says; refuses what this server did not write. Whose it is, and whether that is still there, is not asked. */
+  position(text: string): Position {
     const body = text.slice(0, -MAC_CHARS - 1);
     const mac = text.slice(-MAC_CHARS);
     if (!CURSOR_FORM.test(text) || !timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(body)))) {
       wrong('is no cursor of this server: pass on the cursor of the last answer as it is');
     }
-    const [owner = '', done = '', ...runs] = body.slice(1).split('.');
-    if (Number.parseInt(owner, 36) !== account) {
-      wrong('is a cursor of another mailbox: pass on the one that an answer for this mailbox gave');
-    }
+    const [place = '', line] = body.slice(1).split('~');
+    const [owner = '', done = '', ...runs] = place.split('.');
     const from = Number.parseInt(done, 36);
     const told = runs.map((run) => {
       const [first = 0, more = 0] = run.split('-').map((one) => Number.parseInt(one, 36));
       return [from + first, from + first + more] as const;
     });
-    const last = told.at(-1)?.[1] ?? from;
-    if (last > newest) wrong('is ahead of this mailbox, which may have been restored from a copy');
-    return { account, done: from, told };
+    const of = line === undefined ? undefined : Number.parseInt(line, 36);
+    return { account: Number.parseInt(owner, 36), done: from, told, line: of };
   }
 
   #mac(body: string): string {
@@ -83,7 +106,8 @@ export class Cursors {
   }
 }
 
-function wrong(why: string): never {
+/** Refuses a cursor. */
+export function wrong(why: string): never {
   return refuse(
     'invalid_arguments',
     `since ${why}. Or leave since out to begin anew: list_messages shows what has come already.`,

@@ -4,7 +4,7 @@ import type { MailStore } from '../../mail/store/store.ts';
 import { messageText } from '../reading/message-text.ts';
 import type { Link } from '../reading/link-book.ts';
 import { type Known, knownMessages } from '../reading/summary.ts';
-import { isWithheld } from '../reading/withheld.ts';
+import { whyWithheld, type Withheld } from '../reading/withheld.ts';
 import { codeIn, type Confidence } from './codes/code-in.ts';
 import { linkIn } from './codes/link-in.ts';
 import { authorOf, isUnder, subjectTextOf } from './wanted.ts';
@@ -26,7 +26,7 @@ export type SignUp =
       confidence: Confidence;
     }
   /** It looks like what is waited for, and must not be believed. */
-  | { kind: 'withheld'; known: Known; why: 'unauthenticated_sender' | 'content_quarantined' };
+  | { kind: 'withheld'; known: Known; why: 'unauthenticated_sender' | Withheld };
 
 /** Reads one message; undefined: it is about something else. */
 export async function signUpIn(
@@ -41,8 +41,8 @@ export async function signUpIn(
   const by = isOfDomain ? vouchedBy(whole.judged?.trust, local) : undefined;
   const text = await messageText(store, whole.row);
   const { own, links } = text;
-  if (isWithheld(whole, text))
-    return isOfDomain ? { kind: 'withheld', known: whole, why: 'content_quarantined' } : undefined;
+  const why = whyWithheld(whole, text);
+  if (why !== undefined) return isOfDomain ? { kind: 'withheld', known: whole, why } : undefined;
   const subject = subjectTextOf(whole);
   const code = kind === 'link' ? undefined : codeIn(subject, own);
   const link = kind === 'code' ? undefined : linkIn(own, links, domain);

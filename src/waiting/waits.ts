@@ -3,21 +3,20 @@ import type { Log, Meter } from '../../mail/log.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import type { StateType } from '../../mail/store/type-state.ts';
-import type { Audience } from '../operations/operation.ts';
 import type { Caller } from '../operations/caller.ts';
-import { tokenHolds } from '../tokens/holds.ts';
+import { heldToken } from '../tokens/holds.ts';
 import { Cursors } from './cursor.ts';
+import { Story } from './story.ts';
+import { Wait, type Waiting } from './wait.ts';
 
 /** Waits that are under way at once: of one credential, and in all. */
 const MOST = { ofOne: 100, all: 2_000 };
+/** A stream ends after so long; its client opens another one. */
+const LONGEST_SECONDS = 86_400;
 /** How often the tokens of those who wait are looked at again. */
 const LOOK_MS = 5_000;
-const PROGRESS_MS = 10_000;
 /** Of messages that come, and of messages that change their place. */
 const TYPES: ReadonlySet<StateType> = new Set(['EmailDelivery', 'Mailbox']);
-
-/** Why a wait goes on: something changed, the time is over, nobody waits any more, the token ended, the server stops. */
-export type Woken = 'changed' | 'time' | 'gone' | 'out' | 'stopping';
 
 interface Needs {
   store: MailStore;
@@ -27,19 +26,17 @@ interface Needs {
   clock: () => number;
 }
 
-interface Asked {
+interface Asked extends Waiting {
   /** Whose changes wake it; undefined: nobody's. */
   account: number | undefined;
   /** Which changes do; messages that come and go by default. */
   types?: ReadonlySet<StateType>;
-  caller: Caller;
-  seconds: number;
-  audience: Audience | undefined;
 }
 
 /** Everybody who waits for mail. One read of an account's states after a commit serves all who wait for it. */
 export class Waits implements Disposable {
   readonly cursors: Cursors;
+  readonly story: Story;
   readonly #watch: StateWatch;
   readonly #needs: Needs;
   readonly #open = new Map<string, Set<Wait>>();
@@ -50,6 +47,7 @@ export class Waits implements Disposable {
   constructor(needs: Needs) {
     this.#needs = needs;
     this.#watch = new StateWatch(needs.store, needs.log);
+    this.story = new Story(needs.store, needs.log);
     this.cursors = new Cursors(needs.secrets.subkey('wait cursor'));
   }
 
@@ -78,9 +76,15 @@ export class Waits implements Disposable {
     }
   }
 
+  /** For how long a stream of a caller may be open, seconds; an access token of OAuth ends before its grant does. */
+  longest({ token }: Caller): number {
+    const left = (token?.expiresAt ?? Infinity) - this.#needs.clock();
+    return Math.max(0, Math.min(LONGEST_SECONDS, left / 1000));
+  }
+
   /** Whether the caller may still be told: its token can have ended while it waited. */
-  holds({ token }: Caller): Promise<boolean> {
-    return token === undefined ? Promise.resolve(true) : tokenHolds(this.#needs, token);
+  async holds({ token }: Caller): Promise<boolean> {
+    return token === undefined || (await heldToken(this.#needs, token)) !== undefined;
   }
 
   /** Lets everybody who waits answer now: they come back with their cursor. */
@@ -92,6 +96,7 @@ export class Waits implements Disposable {
   [Symbol.dispose](): void {
     this.stop();
     clearInterval(this.#looking);
+    this.story[Symbol.dispose]();
     this.#watch[Symbol.dispose]();
   }
 
@@ -112,69 +117,20 @@ export class Waits implements Disposable {
 
   async #look(): Promise<void> {
     try {
-      for (const own of this.#open.values()) {
-        const [one] = own;
-        if (one !== undefined && !(await this.holds(one.caller))) for (const wait of own) wait.wake('out');
-      }
+      for (const own of this.#open.values()) await this.#lookAt(own);
     } catch (error) {
       // The store cannot be asked now: it is asked again before anything is told.
       this.#needs.log.warn({ err: error }, 'tokens of those who wait could not be looked at');
     }
   }
-}
 
-/** One caller who waits for one mailbox. */
-export class Wait implements Disposable {
-  readonly caller: Caller;
-  readonly #ends: (() => void)[] = [];
-  #woken: Woken | undefined;
-  #tell: ((woken: Woken) => void) | undefined;
-
-  constructor({ caller, seconds, audience }: Asked, leave: () => void) {
-    this.caller = caller;
-    this.#ends.push(leave);
-    const over = setTimeout(() => this.wake('time'), seconds * 1000);
-    this.#ends.push(() => clearTimeout(over));
-    if (audience !== undefined) this.#attend(audience, seconds);
-  }
-
-  /** Resolves with what happened since the last time that this was asked. All but a change is for good. */
-  next(): Promise<Woken> {
-    const woken = this.#woken;
-    if (woken === 'changed') this.#woken = undefined;
-    if (woken !== undefined) return Promise.resolve(woken);
-    return new Promise((resolve) => {
-      this.#tell = resolve;
-    });
-  }
-
-  wake(woken: Woken): void {
-    if (this.#woken !== undefined && this.#woken !== 'changed') return;
-    const tell = this.#tell;
-    this.#tell = undefined;
-    if (tell === undefined || woken !== 'changed') this.#woken = woken;
-    tell?.(woken);
-  }
-
-  /** Adds something to do at the end. */
-  ended(end: () => void): void {
-    this.#ends.push(end);
-  }
-
-  [Symbol.dispose](): void {
-    for (const end of this.#ends.splice(0)) end();
-  }
-
-  #attend({ signal, progress }: Audience, seconds: number): void {
-    const gone = (): void => this.wake('gone');
-    if (signal.aborted) gone();
-    signal.addEventListener('abort', gone, { once: true });
-    this.#ends.push(() => signal.removeEventListener('abort', gone));
-    if (progress === undefined) return;
-    const began = performance.now();
-    const say = (): void => progress(Math.min(seconds, Math.round((performance.now() - began) / 1000)), seconds);
-    say();
-    const beat = setInterval(say, PROGRESS_MS);
-    this.#ends.push(() => clearInterval(beat));
+  async #lookAt(own: ReadonlySet<Wait>): Promise<void> {
+    const [one] = own;
+    if (one?.caller.token === undefined) return;
+    const token = await heldToken(this.#needs, one.caller.token);
+    for (const wait of own) {
+      if (token === undefined) wait.wake('out');
+      else wait.inMode(token.mode);
+    }
   }
 }

@@ -1,0 +1,13 @@
+const DAY_MS = 86_400_000;
+/** A day of agents begins at six in the morning UTC: the letter about it is there when people begin theirs. */
+const BEGINS_MS = 6 * 3_600_000;
+
+/** The number of the day in which a moment is, ms UTC. */
+export function dayOf(at: number): number {
+  return Math.floor((at - BEGINS_MS) / DAY_MS);
+}
+
+/** When a day begins, ms UTC. */
+export function beginOf(day: number): number {
+  return day * DAY_MS + BEGINS_MS;
+}

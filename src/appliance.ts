@@ -8,11 +8,15 @@ import { ApprovalHerald } from './approvals/herald.ts';
 import { OwnerHerald } from './agents/owner-herald.ts';
 import { forgetProposals } from './agents/proposal-commands.ts';
 import { startControl } from './control/server.ts';
+import { forgetDigests } from './digest/commands.ts';
+import { DigestHerald } from './digest/herald.ts';
+import { LetterAnswers } from './digest/letter-answers.ts';
 import { Recheck } from './domains/recheck.ts';
 import { OutboundTls } from './outbound-tls.ts';
 import { forgetOAuth } from './oauth/tidy-commands.ts';
 import { seed, type Seeded } from './seed.ts';
 import { releaseResumed } from './sending/pause-commands.ts';
+import { CanaryHerald } from './canaries/herald.ts';
 import { PauseHerald } from './sending/pause-herald.ts';
 import { forgetUploads } from './sending/upload-commands.ts';
 import { openDns, openHttp, openImap, openReceiver } from './start/doors.ts';
@@ -22,7 +26,7 @@ import { type Listeners, portsOf } from './start/ports.ts';
 import { openRelay } from './start/relay.ts';
 import { openVacation } from './start/vacation.ts';
 import type { Surroundings } from './start/surroundings.ts';
-import { worldOf } from './start/world.ts';
+import { baseUrlOf, revoking, worldOf } from './start/world.ts';
 import { forgetNarrowTokens } from './tokens/narrow-commands.ts';
 import { version } from './version.ts';
 import { Courier } from './webhooks/courier.ts';
@@ -43,7 +47,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const { store, secrets, log, settings } = inside;
   const queued = (): void => inside.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
-  const chores = [forgetNarrowTokens, forgetOAuth, forgetProposals, forgetUploads, releaseResumed];
+  const chores = [forgetDigests, forgetNarrowTokens, forgetOAuth, forgetProposals, forgetUploads, releaseResumed];
   stack.use(new Housekeeping(store, around.clock, log, chores));
 
   // Closed after the relay: mail that is on its way is still told what its receivers demand.
@@ -52,15 +56,16 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const judge = stack.use(openJudge(inside));
   const doors: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(doors));
-  const receiver = await openReceiver(inside, judgingBy(judge, inside));
+  const listeners: Listeners = {};
+  const baseUrl = (): string => baseUrlOf(settings, listeners);
+  const answers = new LetterAnswers({ ...inside, baseUrl, queued, revoked: revoking(inside.logins) });
+  const receiver = await openReceiver(inside, judgingBy(judge, inside), answers);
   doors.push(receiver);
   const imap = await openImap(inside);
   doors.push(imap);
 
-  const listeners: Listeners = {};
   const leaving: { relay?: Relay } = {};
   const world = worldOf(inside, listeners, () => leaving.relay?.refusedLogins() ?? []);
-  stack.use(world.pdfs);
   const http = await openHttp(inside, world);
   doors.push(http);
   const relay = openRelay(inside, outboundTls, receiver.addresses());
@@ -69,16 +74,18 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
   const dns = await openDns(inside);
   stack.defer(async () => dns?.close());
   stack.use(new Recheck(inside));
-  stack.use(new Scheduler({ ...inside, hostname: settings.hostname, traceId, queued }));
+  stack.use(new Scheduler({ ...inside, hostname: settings.hostname, answers, traceId, queued }));
   stack.use(new ClaimEnd(store, around.clock, log));
   stack.use(openVacation(inside, world));
   stack.use(new Learner({ store, log, wordsOf: (source) => judge.words(source) }));
-  stack.use(new ApprovalHerald({ ...inside, baseUrl: world.baseUrl, queued }));
+  stack.use(new ApprovalHerald({ ...inside, baseUrl, queued }));
   if (settings.live) stack.use(new PauseHerald({ ...inside, queued }));
-  stack.use(new OwnerHerald({ ...inside, baseUrl: world.baseUrl, queued, live: settings.live }));
+  stack.use(new CanaryHerald({ ...inside, baseUrl, queued }));
+  if (settings.live) stack.use(new DigestHerald({ ...inside, baseUrl, queued }));
+  stack.use(new OwnerHerald({ ...inside, baseUrl, queued, live: settings.live }));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, portsOf(receiver.addresses(), imap.addresses(), http.addresses()));
-  stack.use(new Courier({ ...inside, baseUrl: world.baseUrl, version: version(), queued }));
+  stack.use(new Courier({ ...inside, baseUrl, version: version(), queued }));
   // Closed before the doors: who waits for mail is answered first.
   stack.use(world.waits);
   stack.use(world.runner);
@@ -90,7 +97,7 @@ export async function startAppliance(around: Surroundings): Promise<Appliance> {
     listeners,
     seeded,
     selfSigned: inside.tls.selfSigned,
-    baseUrl: world.baseUrl(),
+    baseUrl: baseUrl(),
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
+import { secretUrl } from './letters/secret-pages.ts';
 import { catalogueSha256 } from './mcp/catalogue-pin.ts';
 import type { Listeners } from './start/ports.ts';
 import type { Seeded } from './seed.ts';
@@ -64,7 +65,7 @@ function secrets({ settings, listeners, seeded, baseUrl }: Facts): string[] {
     ...(listeners.http === undefined
       ? []
       : [
-          `  sign in   ${baseUrl}/auth/sign-in?token=${seeded.signIn}   (once, within a day; another: bin/mailstead sign-in${at})`,
+          `  sign in   ${secretUrl(() => baseUrl, 'signIn', { token: seeded.signIn ?? '' })}   (once, within a day; another: bin/mailstead sign-in${at})`,
         ]),
   ];
 }
@@ -152,7 +153,7 @@ function live({ settings, listeners, seeded, selfSigned, baseUrl }: Facts): stri
     ...(seeded.claim === undefined
       ? []
       : [
-          `  claim     ${baseUrl}/auth/setup?token=${seeded.claim}`,
+          `  claim     ${secretUrl(() => baseUrl, 'claim', { token: seeded.claim })}`,
           '            Nobody has claimed this box: who opens this and sets a password owns it. Each start makes a new link.',
         ]),
     `  next      bin/mailstead domain add example.com${at} && bin/mailstead mailbox add you@example.com${at}`,

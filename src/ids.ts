@@ -25,6 +25,7 @@ const PREFIX = {
   outbox: 'out',
   policy: 'pol',
   proposal: 'pro',
+  canary: 'can',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

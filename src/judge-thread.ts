@@ -1,3 +1,4 @@
+import { getServers } from 'node:dns';
 import { workerData } from 'node:worker_threads';
 import { KnownPolicies } from '../mail/auth/known-policies.ts';
 import { createResolver } from '../mail/dns/resolver.ts';
@@ -22,7 +23,13 @@ const judge = createJudge({
   scan: openScanners(scanners, { log: voice, meter: voice }),
   policies: new KnownPolicies(),
   trustedSealers,
-  lists: new DnsLists({ resolver, ...dnsLists, log: voice, monotonic: () => performance.now() }),
+  lists: new DnsLists({
+    resolver,
+    servers: servers.length > 0 ? servers : getServers(),
+    ...dnsLists,
+    log: voice,
+    monotonic: () => performance.now(),
+  }),
   read: (what, input) => reader.query(what, input),
 });
 runJudgeThread(judge, () => reader.close());

@@ -13,6 +13,8 @@ const files = [
   '0009-writing.sql',
   '0010-pins.sql',
   '0011-narrow-tokens.sql',
+  '0012-digest.sql',
+  '0013-proposal-letters.sql',
 ];
 
 /** The appliance's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -4,8 +4,13 @@ import { AGENTS } from './agents/parts-commands.ts';
 import { auditHeads } from './agents/pin-queries.ts';
 import { auditedCommand, noteAudit } from './audit/commands.ts';
 import { brokenAudit } from './audit/queries.ts';
+import { auditedMoves } from './approvals/move-commands.ts';
 import { APPROVALS } from './approvals/parts-commands.ts';
 import { BOOTSTRAP } from './bootstrap/parts-commands.ts';
+import { CANARIES } from './canaries/parts-commands.ts';
+import { DIGEST } from './digest/parts-commands.ts';
+import { digestDue, undoableChanges } from './digest/due-queries.ts';
+import { agentsDay } from './digest/queries.ts';
 import { DOMAINS } from './domains/parts-commands.ts';
 import { MAILBOXES } from './mailboxes/parts-commands.ts';
 import { MCP } from './mcp/parts-commands.ts';
@@ -26,10 +31,12 @@ import { addNarrowToken, forgetNarrowTokens } from './tokens/narrow-commands.ts'
 export function storeParts(): ThreadParts {
   const mail = mailParts();
   const commands = [
-    ...mail.commands,
+    ...auditedMoves(mail.commands),
     ...AGENTS,
     ...APPROVALS,
     ...BOOTSTRAP,
+    ...CANARIES,
+    ...DIGEST,
     ...DOMAINS,
     ...MAILBOXES,
     ...MCP,
@@ -52,7 +59,7 @@ export function storeParts(): ThreadParts {
   ];
   return {
     commands: [...commands, auditedCommand(commands)],
-    queries: [...mail.queries, auditHeads, brokenAudit, inboundWebhookBody],
+    queries: [...mail.queries, agentsDay, auditHeads, brokenAudit, digestDue, inboundWebhookBody, undoableChanges],
     migrations: [...mail.migrations, ...applianceMigrations()],
   };
 }

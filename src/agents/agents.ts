@@ -6,8 +6,10 @@ import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId, rowId } from '../ids.ts';
 import { ExposureLog } from './exposure-log.ts';
+import { Canaries } from '../canaries/canaries.ts';
+import type { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { SHOWN_PURPOSE } from '../sending/shown-secrets.ts';
-import { agentLogin, agentToken, houseOf } from './queries.ts';
+import { type AgentLogin, agentLogin, agentToken, houseOf } from './queries.ts';
 
 /** Who logged in with a password: its row, and whose it is. */
 export interface PasswordLogin {
@@ -19,6 +21,7 @@ type Needs = ConstructorParameters<typeof ExposureLog>[0] & {
   secrets: SecretBox;
   /** What tokens begin with. */
   prefix: string;
+  pdfs: Pick<PdfReader, 'read'>;
 };
 
 /**
@@ -26,14 +29,18 @@ type Needs = ConstructorParameters<typeof ExposureLog>[0] & {
  * and the password is not marked as a person's; nobody else.
  */
 export class Agents {
+  /** Who of them went where nobody has a reason to go. */
+  readonly canaries: Canaries;
   readonly #store: MailStore;
   readonly #log: ExposureLog;
-  readonly #watch: EgressWatch;
+  readonly #watch: Omit<EgressWatch, 'tripped'>;
 
-  constructor({ secrets, prefix, ...options }: Needs) {
+  constructor({ secrets, prefix, pdfs, ...options }: Needs) {
     this.#store = options.store;
-    this.#watch = { prefix, key: Uint8Array.from(secrets.subkey(SHOWN_PURPOSE)) };
+    const key = Uint8Array.from(secrets.subkey(SHOWN_PURPOSE));
+    this.#watch = { prefix, key, readDocument: (octets) => wholeText(pdfs, octets) };
     this.#log = new ExposureLog(options);
+    this.canaries = new Canaries({ ...options, key });
   }
 
   /** What the gate is told of who sends. */
@@ -58,7 +65,21 @@ export class Agents {
     await this.#log.note(`pwd ${credential}`, account, emails, () => this.#loginReader({ account, credential }));
   }
 
-  /** The agent that uses a password now; undefined: it is a person's. */
+  /** Stops who opened the message of a canary with a password; where that is a person nothing happens. */
+  async openedByLogin(login: PasswordLogin, emails: readonly number[], door: string): Promise<void> {
+    const { account } = login;
+    const who = async () => ((await this.isAgentsLogin(login)) ? publicId('mailbox', account) : undefined);
+    await this.canaries.opened(who, { account, emails, door });
+  }
+
+  /** Why a password opens nothing while agents are stopped; undefined: it does, or it is a person's. */
+  async barredLogin(login: PasswordLogin): Promise<string | undefined> {
+    const found = await this.#store.read(agentLogin, login);
+    if (found?.mode !== 'frozen' || found.person) return undefined;
+    return (await this.#over(found.tenant, login.account)).governed ? whyBarred(found) : undefined;
+  }
+
+  /** Whether it is an agent that uses a password now; else it is a person's. */
   async isAgentsLogin(login: PasswordLogin): Promise<boolean> {
     return (await this.#loginReader(login)) !== undefined;
   }
@@ -66,10 +87,10 @@ export class Agents {
   async #tokenSends(id: number, account: number | null): Promise<Verdict> {
     const found = await this.#store.read(agentToken, { id });
     if (found === undefined) return GONE;
-    const { organization: tenant, mode, root, attended } = found;
+    const { organization: tenant, mode, root, from, attended } = found;
     const credential = publicId('token', id);
     const accounts = account === null ? [] : [account];
-    const { policy, governed } = await this.#store.read(effectiveAgentPolicy, { tenant, accounts, credential });
+    const { policy, governed } = await this.#store.read(effectiveAgentPolicy, { tenant, accounts, credential, from });
     const who = { credential, reader: publicId('token', root), byPassword: false, mode, attended };
     return this.#agent(tenant, { ...who, policy, governed });
   }
@@ -93,7 +114,9 @@ export class Agents {
   }
 
   async #agent(tenant: number, who: Omit<AgentSending, keyof typeof NOTHING_KNOWN | 'house'>): Promise<Verdict> {
-    return { kind: 'agent', agent: { ...NOTHING_KNOWN, ...who, watch: this.#watch, house: await this.#house(tenant) } };
+    const tripped: EgressWatch['tripped'] = (trip) => this.canaries.sent(who.credential, trip);
+    const watch = { ...this.#watch, tripped };
+    return { kind: 'agent', agent: { ...NOTHING_KNOWN, ...who, watch, house: await this.#house(tenant) } };
   }
 
   async #tokenReader(id: number): Promise<Reader | undefined> {
@@ -121,6 +144,17 @@ export class Agents {
   #house(organization: number): Promise<string[]> {
     return this.#store.read(houseOf, { organization });
   }
+}
+
+/** What is cut off was not looked at, so there is no text then either. */
+async function wholeText(pdfs: Pick<PdfReader, 'read'>, octets: Buffer): Promise<string | undefined> {
+  const said = await pdfs.read(octets);
+  return said.kind === 'read' && !said.cut ? `${said.text}\n${said.hidden}` : undefined;
+}
+function whyBarred({ tripped }: AgentLogin): string {
+  return tripped
+    ? 'This password is one of an agent that is frozen: a person lets it work again in the portal'
+    : 'All agents are stopped, and this password is one of an agent: a person starts them on the page Agents';
 }
 
 /** It was taken away while the message was on its way. */

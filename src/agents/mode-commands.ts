@@ -1,6 +1,7 @@
 import type { AgentMode } from '../../mail/delivery/agent/types.ts';
 import { holdAgentMail } from '../../mail/store/agent-hold.ts';
-import { command } from '../../mail/store/engine/types.ts';
+import { releaseStopped } from '../../mail/store/agent-release.ts';
+import { command, type Read } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 
 /**
@@ -25,12 +26,8 @@ export const setTokenMode = command(
       organization,
       mode,
     );
-    let held = 0;
-    for (const one of mode === 'frozen' ? line : []) {
-      if (one.sent === 0) continue;
-      const credential = publicId('token', one.id);
-      held += await holdAgentMail(tx, { tenant: organization, credential }, stamp);
-    }
+    const senders = line.filter(({ sent }) => sent === 1).map((one) => publicId('token', one.id));
+    const held = mode === 'frozen' ? await holdAgentMail(tx, organization, senders, stamp) : 0;
     return line.length === 0 ? { kind: 'missing' } : { kind: 'set', held };
   },
 );
@@ -49,6 +46,36 @@ export const stopAgents = command(
       stamp.now,
       organization,
     );
-    return { held: stopped ? await holdAgentMail(tx, { tenant: organization, credential: null }, stamp) : 0 };
+    return { held: stopped ? await holdAgentMail(tx, organization, [null], stamp) : 0 };
   },
 );
+
+/** Lets go a slice of what was held of one agent with those that it made, or of all, when they were stopped; nothing of an organization that is frozen. */
+export const releaseAgentMail = command(
+  'release-agent-mail',
+  async (
+    tx,
+    { organization, id }: { organization: number; id: number | null },
+    stamp,
+  ): Promise<{ kind: 'released'; released: number; more: boolean } | { kind: 'frozen' }> => {
+    const frozen = await tx.get(
+      'SELECT 1 AS there FROM organization WHERE id = ? AND frozen_at IS NOT NULL',
+      organization,
+    );
+    if (frozen !== undefined) return { kind: 'frozen' };
+    const credentials = id === null ? null : await lineOf(tx, organization, id);
+    return { kind: 'released', ...(await releaseStopped(tx, { tenant: organization, credentials }, stamp)) };
+  },
+);
+
+/** Also of tokens that have ended: what they sent may be held still. */
+async function lineOf(rx: Read, organization: number, id: number): Promise<string[]> {
+  const line = await rx.all<{ id: number }>(
+    `WITH RECURSIVE line (id) AS (
+       SELECT CAST(?1 AS INTEGER) UNION SELECT t.id FROM line l JOIN token t ON t.created_by = 'tok_' || l.id AND t.organization_id = ?2)
+     SELECT id FROM line`,
+    id,
+    organization,
+  );
+  return line.map((one) => publicId('token', one.id));
+}

@@ -1,4 +1,5 @@
 import type { Log } from '../../mail/log.ts';
+import { Rounds } from '../letters/rounds.ts';
 import { type CatalogueChange, catalogueSha256, changeOf, type Digests, pinnedTools } from '../mcp/catalogue-pin.ts';
 import { auditLetters, catalogueLetters, type OwnerPost } from './owner-letters.ts';
 import { noteCatalogue, tellAuditHead, tellCatalogue } from './pin-commands.ts';
@@ -24,14 +25,14 @@ export type OwnerHeraldOptions = OwnerPost & {
 export class OwnerHerald implements AsyncDisposable {
   readonly #options: OwnerHeraldOptions;
   readonly #tools: Digests;
-  #timer: NodeJS.Timeout;
-  #round: Promise<void> | undefined;
-  #closing = false;
+  readonly #rounds: Rounds;
 
   constructor(options: OwnerHeraldOptions) {
+    const failed = 'owners could not be told of their agents, it is tried again';
+    const { log, tools = pinnedTools() } = options;
     this.#options = options;
-    this.#tools = options.tools ?? pinnedTools();
-    this.#timer = this.#later(FIRST_MS);
+    this.#tools = tools;
+    this.#rounds = new Rounds({ round: () => this.run(), everyMs: EVERY_MS, firstMs: FIRST_MS, failed, log });
   }
 
   /** One whole round now. */
@@ -42,22 +43,8 @@ export class OwnerHerald implements AsyncDisposable {
     await this.#tellOfLogs();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    clearTimeout(this.#timer);
-    await this.#round;
-  }
-
-  #later(ms: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#round = this.run()
-        .catch((error: unknown) =>
-          this.#options.log.error({ err: error }, 'owners could not be told of their agents, it is tried again'),
-        )
-        .finally(() => {
-          if (!this.#closing) this.#timer = this.#later(EVERY_MS);
-        });
-    }, ms).unref();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#rounds[Symbol.asyncDispose]();
   }
 
   /** Against the last start: what changed was an update, or somebody's doing. */
@@ -80,7 +67,7 @@ export class OwnerHerald implements AsyncDisposable {
   async #tellOfTools(): Promise<void> {
     const { store, queued } = this.#options;
     const sha256 = catalogueSha256(this.#tools);
-    for (let more = true; more && !this.#closing;) {
+    for (let more = true; more && !this.#rounds.closing;) {
       const news = await store.read(catalogueNews, { limit: TOGETHER });
       for (const { organization, change } of news) {
         const letters = await catalogueLetters(this.#options, organization, {
@@ -96,8 +83,8 @@ export class OwnerHerald implements AsyncDisposable {
 
   async #tellOfLogs(): Promise<void> {
     const { store, clock, queued } = this.#options;
-    for (let more = true; more && !this.#closing;) {
-      const heads = await store.scan(auditHeads, { before: clock() - DAY_MS, limit: TOGETHER });
+    for (let more = true; more && !this.#rounds.closing;) {
+      const heads = await store.scan(auditHeads, { before: clock() - DAY_MS, limit: TOGETHER, now: clock() });
       for (const head of heads) {
         const { organization, audit } = head;
         const letters = await auditLetters(this.#options, head);

@@ -69,7 +69,8 @@ export function auditLetters(
   });
 }
 
-async function toOwners(
+/** The same letter to each owner of an organization. */
+export async function toOwners(
   post: OwnerPost,
   organization: number,
   { subject, text }: { subject: string; text: readonly string[] },

@@ -1,5 +1,5 @@
 import type { Command } from '../../mail/store/engine/types.ts';
-import { setTokenMode, stopAgents } from './mode-commands.ts';
+import { releaseAgentMail, setTokenMode, stopAgents } from './mode-commands.ts';
 import { noteCatalogue, tellAuditHead, tellCatalogue } from './pin-commands.ts';
 import { addProposal, decideProposal, forgetProposals, settleProposal } from './proposal-commands.ts';
 
@@ -9,6 +9,7 @@ export const AGENTS: readonly Command<never, unknown>[] = [
   decideProposal,
   forgetProposals,
   noteCatalogue,
+  releaseAgentMail,
   setTokenMode,
   settleProposal,
   stopAgents,

@@ -28,15 +28,20 @@ export interface AuditHead {
   acts: number;
 }
 
-/** May scan. Logs to which tokens added since their owners were told last, for those who were told nothing since `before`. */
+/**
+ * May scan. Logs to which tokens added since their owners were told last, for those who were told nothing since `before`
+ * and have no token any more: others get it with their daily letter.
+ */
 export const auditHeads = query(
   'audit-heads',
-  async (rx, { before, limit }: { before: number; limit: number }): Promise<AuditHead[]> => {
+  async (rx, { before, limit, now }: { before: number; limit: number; now: number }): Promise<AuditHead[]> => {
     const rows = await rx.all<{ organization: number; name: string; audit: number; hash: Uint8Array; acts: number }>(
       `WITH due AS (
          SELECT o.id, o.name, coalesce(t.audit_id, 0) AS told FROM organization o
          LEFT JOIN audit_told t ON t.organization_id = o.id
-         WHERE o.claimed_at IS NOT NULL AND o.frozen_at IS NULL AND coalesce(t.told_at, o.claimed_at) <= ?1),
+         WHERE o.claimed_at IS NOT NULL AND o.frozen_at IS NULL AND coalesce(t.told_at, o.claimed_at) <= ?1
+           AND NOT EXISTS (SELECT 1 FROM token k WHERE k.organization_id = o.id AND k.revoked_at IS NULL
+             AND (k.expires_at IS NULL OR k.expires_at > ?3))),
        acted AS (
          SELECT due.*, (SELECT count(*) FROM (SELECT 1 FROM audit a
            WHERE a.organization_id = due.id AND a.id > due.told AND a.actor LIKE 'tok\\_%' ESCAPE '\\' LIMIT 100)) AS acts
@@ -46,6 +51,7 @@ export const auditHeads = query(
        WHERE c.acts > 0 ORDER BY c.id LIMIT ?2`,
       before,
       limit,
+      now,
     );
     return rows;
   },

@@ -40,6 +40,21 @@ export const proposalsOf = query(
   },
 );
 
+/** Those of an organization that wait for a person, oldest first. */
+export const waitingProposals = query(
+  'waiting-proposals',
+  async (rx, input: { organization: number; limit: number; now: number }): Promise<Proposal[]> => {
+    const rows = await rx.all<Columns>(
+      `SELECT p.*, t.name AS token_name FROM proposal p INDEXED BY proposal_pending LEFT JOIN token t ON t.id = p.token_id
+       WHERE p.organization_id = ?1 AND p.state = 'pending' AND p.expires_at > ?2 ORDER BY p.id LIMIT ?3`,
+      input.organization,
+      input.now,
+      input.limit,
+    );
+    return rows.map((row) => proposalOf(row, input.now));
+  },
+);
+
 /** How many wait for a person. */
 export const pendingProposals = query(
   'pending-proposals',

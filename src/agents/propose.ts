@@ -25,8 +25,8 @@ export type PendingApproval = {
 /** Whether this call comes from a token and a person has to accept it: a rule of mail that waits, or a letter to a stranger. */
 export async function waitsForPerson(call: Call, operation: Operation, input: unknown): Promise<boolean> {
   if (operation.rule === undefined || call.caller.kind !== 'token') return false;
-  const { governed, policy } = await callerPolicy(call);
-  if (governed && policy.rulesWait && (await operation.rule(call, input as never))) return true;
+  const about = await operation.rule(call, input as never);
+  if (about !== undefined && (await callerPolicy(call, about)).policy.rulesWait) return true;
   return operation.writesToStrangers === true && (await mayBeTalkedInto(call));
 }
 

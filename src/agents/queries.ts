@@ -1,4 +1,4 @@
-import type { AgentMode } from '../../mail/delivery/agent/types.ts';
+import type { AgentMode, NarrowLimits } from '../../mail/delivery/agent/types.ts';
 import { OPERATOR } from '../../mail/store/account.ts';
 import { agentUse } from '../../mail/store/agent-send.ts';
 import { query, type Row } from '../../mail/store/engine/types.ts';
@@ -13,6 +13,8 @@ export interface AgentToken {
   mode: AgentMode;
   /** Row of the token from which it comes by minting: its own where a person made it. */
   root: number;
+  /** Public ids of the tokens that it was narrowed from. */
+  from: readonly string[];
   /** A person could let go what is held. */
   attended: boolean;
 }
@@ -21,6 +23,7 @@ interface TokenRow extends Row {
   organization_id: number;
   mode: AgentMode;
   root: number;
+  narrow: string | null;
   claimed_at: number | null;
   agents_stopped_at: number | null;
 }
@@ -30,13 +33,14 @@ export const agentToken = query('agent-token', async (rx, input: { id: number })
     `WITH RECURSIVE line (id, maker) AS (
        SELECT id, created_by FROM token WHERE id = ?1
        UNION SELECT t.id, t.created_by FROM line l JOIN token t ON l.maker = 'tok_' || t.id)
-     SELECT t.organization_id, t.mode, (SELECT min(id) FROM line) AS root, o.claimed_at, o.agents_stopped_at
+     SELECT t.organization_id, t.mode, t.narrow, (SELECT min(id) FROM line) AS root, o.claimed_at, o.agents_stopped_at
      FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?1`,
     input.id,
   );
   if (row === undefined) return undefined;
-  const { organization_id: organization, root } = row;
-  return { organization, root, mode: modeOf(row), attended: isAttended(organization, row.claimed_at) };
+  const { organization_id: organization, root, narrow } = row;
+  const from = narrow === null ? [] : (JSON.parse(narrow) as NarrowLimits).from;
+  return { organization, root, from, mode: modeOf(row), attended: isAttended(organization, row.claimed_at) };
 });
 
 function modeOf({ mode, agents_stopped_at: stopped }: Pick<TokenRow, 'mode' | 'agents_stopped_at'>): AgentMode {
@@ -54,6 +58,8 @@ export interface AgentLogin {
   /** A person's own: never an agent's, whatever policy its mailbox is under. */
   person: boolean;
   mode: AgentMode;
+  /** It alone is frozen, and not all agents are stopped. */
+  tripped: boolean;
   attended: boolean;
 }
 
@@ -62,21 +68,40 @@ interface LoginRow extends Row {
   scopes: string;
   claimed_at: number | null;
   agents_stopped_at: number | null;
+  tripped: number;
 }
 
 export const agentLogin = query(
   'agent-login',
   async (rx, input: { account: number; credential: number }): Promise<AgentLogin | undefined> => {
     const row = await rx.get<LoginRow>(
-      `SELECT a.tenant, c.scopes, o.claimed_at, o.agents_stopped_at FROM credential c JOIN account a ON a.id = c.account_id
+      `SELECT a.tenant, c.scopes, o.claimed_at, o.agents_stopped_at, EXISTS (SELECT 1 FROM canary_trip t
+         WHERE t.credential = 'mbx_' || a.id AND t.settled_at IS NULL) AS tripped FROM credential c JOIN account a ON a.id = c.account_id
        JOIN organization o ON o.id = a.tenant WHERE c.id = ? AND c.account_id = ?`,
       input.credential,
       input.account,
     );
     if (row === undefined) return undefined;
     const { tenant, scopes } = row;
-    const mode = modeOf({ mode: 'normal', agents_stopped_at: row.agents_stopped_at });
-    return { tenant, mode, person: scopes.split(' ').includes(PERSON), attended: isAttended(tenant, row.claimed_at) };
+    const { agents_stopped_at } = row;
+    const mode = modeOf({ mode: row.tripped === 1 ? 'frozen' : 'normal', agents_stopped_at });
+    const person = scopes.split(' ').includes(PERSON);
+    const tripped = row.tripped === 1 && agents_stopped_at === null;
+    return { tenant, mode, person, tripped, attended: isAttended(tenant, row.claimed_at) };
+  },
+);
+
+/** Passwords that agents may have: of mailboxes of an organization that are under a policy, but for those made for a person. */
+export const agentPasswords = query(
+  'agent-passwords',
+  async (rx, input: { organization: number }): Promise<{ account: number; credential: number }[]> => {
+    const rows = await rx.all<{ account: number; credential: number; scopes: string }>(
+      `SELECT c.account_id AS account, c.id AS credential, c.scopes FROM account a
+         CROSS JOIN agent_policy_account p ON p.account_id = a.id CROSS JOIN credential c ON c.account_id = a.id
+       WHERE a.tenant = ?`,
+      input.organization,
+    );
+    return rows.filter(({ scopes }) => !scopes.split(' ').includes(PERSON)).map(({ scopes: _, ...one }) => one);
   },
 );
 

@@ -5,6 +5,7 @@ import type { ReadMail } from '../../mail/store/exposure.ts';
 import { rowId } from '../ids.ts';
 import type { World } from '../operations/world.ts';
 import { type Beginning, beginningOf } from '../reading/beginning.ts';
+import { inPlainSight } from '../untrusted/plain-sight.ts';
 import { tokenName, waitingOctets } from './queries.ts';
 
 /** A message that a person is asked about, or was. */
@@ -14,8 +15,8 @@ export interface AskedMail {
   askedBy: string;
   /** What outsiders wrote that the agent had read by then, the newest of it. */
   hadRead: readonly ReadMail[];
-  /** As it leaves; undefined when it waits no more. */
-  message: Beginning | undefined;
+  /** As it leaves, in plain sight; undefined when it waits no more. */
+  message: (Beginning & { /** Octets of the whole. */ size: number }) | undefined;
 }
 
 type Ground = Pick<World, 'store' | 'clock'>;
@@ -29,14 +30,44 @@ export async function askedMail(
   const mine = accounts === null || (item?.account != null && accounts.includes(item.account));
   if (item?.tenant !== tenant || !mine || item.approval === null) return undefined;
   const octets = await world.store.read(waitingOctets, { id });
-  const message = octets && (await beginningOf(world.store, octets));
+  const message = octets && { ...inSight(await beginningOf(world.store, octets)), size: octets.size };
   const { approval, trace } = item;
   const sending = await world.store.read(agentSendOf, { tenant, trace });
   const askedBy = await askerOf(world, tenant, approval.credential);
-  return { item: { ...item, approval }, askedBy, hadRead: sending?.exposure ?? [], message };
+  return {
+    item: { ...itemInSight(item), approval: approvalInSight(approval) },
+    askedBy,
+    hadRead: sending?.exposure ?? [],
+    message,
+  };
 }
 
-/** Who asks, by name; what has none any more by its id. */
+function itemInSight<T extends OutboxItem>(item: T): T {
+  return { ...item, sender: inPlainSight(item.sender), recipients: item.recipients.map((one) => inPlainSight(one)) };
+}
+
+function approvalInSight(approval: AskedMail['item']['approval']): AskedMail['item']['approval'] {
+  const reasons = approval.reasons.map((one) => ({ ...one, text: inPlainSight(one.text) }));
+  return { ...approval, subject: inPlainSight(approval.subject), reasons };
+}
+
+function inSight(message: Beginning): Beginning {
+  const { from, to, cc, subject, text, attachments } = message;
+  return {
+    ...message,
+    from: inPlainSight(from),
+    to: inPlainSight(to),
+    cc: inPlainSight(cc),
+    subject: inPlainSight(subject),
+    text: inPlainSight(text, { lines: true }),
+    attachments: attachments.map((one) => ({
+      filename: inPlainSight(one.filename),
+      contentType: inPlainSight(one.contentType),
+    })),
+  };
+}
+
+/** Who asks, by name in plain sight; what has none any more by its id. */
 export async function askerOf({ store }: Ground, tenant: number, credential: string): Promise<string> {
   const token = rowId('token', credential);
   const mailbox = rowId('mailbox', credential);
@@ -44,5 +75,5 @@ export async function askerOf({ store }: Ground, tenant: number, credential: str
     token === undefined
       ? mailbox && (await store.read(accountOf, { tenant, id: mailbox }))?.address
       : await store.read(tokenName, { organization: tenant, id: token });
-  return typeof name === 'string' && name !== '' ? name : credential;
+  return inPlainSight(typeof name === 'string' && name !== '' ? name : credential);
 }

@@ -3,6 +3,7 @@ import { AUDITED, type Audited } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { publicId } from '../ids.ts';
 import type { World } from '../operations/world.ts';
+import { sha256OfWaiting } from './octets.ts';
 import { type Decided, decideApproval, type Decision } from './commands.ts';
 
 /** A person who decides, however they proved who they are. */
@@ -17,7 +18,8 @@ export async function decide(
   { tenant, accounts, actor, actorName, ip }: Decider,
   { id, approves }: Pick<Decision, 'id' | 'approves'>,
 ): Promise<Decided> {
-  const input: Decision = { id, tenant, accounts, approves, by: actorName };
+  const sha256 = approves ? ((await sha256OfWaiting(world, id)) ?? null) : null;
+  const input: Decision = { id, tenant, accounts, approves, by: actorName, sha256 };
   const target = publicId('outbox', id);
   const operation = approves ? 'approve_outbox_item' : 'deny_outbox_item';
   const entry: AuditEntry = {

@@ -1,7 +1,8 @@
 import type { Log } from '../../mail/log.ts';
+import { Rounds } from '../letters/rounds.ts';
 import { tellApprovals } from './commands.ts';
 import { approvalLetters, type LetterGround } from './letter.ts';
-import { untoldApprovals } from './queries.ts';
+import { askedUpTo, untoldApprovals } from './queries.ts';
 
 const EVERY_MS = 5_000;
 const TOGETHER = 20;
@@ -12,46 +13,36 @@ export type HeraldOptions = LetterGround & {
   log: Log;
 };
 
-/** Writes to owners about mail of agents that waits for them: one letter with all of it, and then none for ten minutes. */
+/** Writes to owners about mail and proposals of agents that wait for them: one letter with all of it, and then none for ten minutes. */
 export class ApprovalHerald implements AsyncDisposable {
   readonly #options: HeraldOptions;
-  #timer: NodeJS.Timeout;
-  #round: Promise<void> | undefined;
-  #closing = false;
+  readonly #rounds: Rounds;
 
   constructor(options: HeraldOptions) {
+    const failed = 'owners could not be told of mail that waits, it is tried again';
     this.#options = options;
-    this.#timer = this.#later();
+    this.#rounds = new Rounds({ round: () => this.run(), everyMs: EVERY_MS, failed, log: options.log });
   }
 
   /** Tells of all that nobody was told of and may be told now. */
   async run(): Promise<void> {
     const { store, clock, queued, log } = this.#options;
     for (const tenant of await store.read(untoldApprovals, { now: clock(), limit: TOGETHER })) {
-      if (this.#closing) return;
+      if (this.#rounds.closing) return;
+      // Before the letters: what comes while they are written has its own.
+      const upTo = await store.read(askedUpTo, { tenant });
       const letters = await approvalLetters(this.#options, tenant);
-      const { told } = await store.write(tellApprovals, { tenant, letters });
+      const { told } = await store.write(tellApprovals, { tenant, upTo, letters });
       if (told > 0)
-        log.info({ organization: tenant, told, letters: letters.length }, 'mail of agents waits for a person');
+        log.info(
+          { organization: tenant, told, letters: letters.length },
+          'mail or proposals of agents wait for a person',
+        );
       if (told > 0 && letters.length > 0) queued();
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    clearTimeout(this.#timer);
-    await this.#round;
-  }
-
-  #later(): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#round = this.run()
-        .catch((error: unknown) =>
-          this.#options.log.error({ err: error }, 'owners could not be told of mail that waits, it is tried again'),
-        )
-        .finally(() => {
-          if (!this.#closing) this.#timer = this.#later();
-        });
-    }, EVERY_MS).unref();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#rounds[Symbol.asyncDispose]();
   }
 }

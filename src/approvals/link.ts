@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { publicId, rowId } from '../ids.ts';
+import { secretUrl } from '../letters/secret-pages.ts';
 import type { World } from '../operations/world.ts';
 import { approver, type Approver, sealOfApproval } from './queries.ts';
 
@@ -27,8 +28,7 @@ export async function approvalLink(
   const found = await world.store.read(sealOfApproval, { id });
   if (found === undefined) return undefined;
   const token = macOf(world, { id, user, seal: found.seal }).toString('hex');
-  const query = new URLSearchParams({ id: publicId('outbox', id), user: publicId('user', user), token });
-  return `${world.baseUrl()}/approve?${query.toString()}`;
+  return secretUrl(world.baseUrl, 'approve', { id: publicId('outbox', id), user: publicId('user', user), token });
 }
 
 /** What a link opens, if it is one of ours and its person is an owner still. */

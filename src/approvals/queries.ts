@@ -56,14 +56,19 @@ export const approver = query(
 /** Between two letters to the owners of an organization, so that no agent fills their mailbox. */
 const BETWEEN_LETTERS_MS = 10 * 60_000;
 
-/** Organizations whose owners do not know yet of something that waits, and may be written to. */
+/** Organizations whose owners do not know yet of mail or a proposal that waits, and may be written to. */
 export const untoldApprovals = query(
   'untold-approvals',
   async (rx, { now, limit }: { now: number; limit: number }): Promise<number[]> => {
     const rows = await rx.all<{ tenant: number }>(
-      `SELECT DISTINCT tenant FROM approval a INDEXED BY approval_untold
-       WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1
-         AND NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant WHERE b.tenant = a.tenant AND b.told_at > ?2)
+      `SELECT tenant FROM (
+         SELECT tenant FROM approval INDEXED BY approval_untold
+           WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1
+         UNION SELECT organization_id FROM proposal INDEXED BY proposal_untold
+           WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1) w
+       WHERE NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant WHERE b.tenant = w.tenant AND b.told_at > ?2)
+         AND NOT EXISTS (SELECT 1 FROM proposal p INDEXED BY proposal_told
+           WHERE p.organization_id = w.tenant AND p.told_at > ?2)
        LIMIT ?3`,
       now,
       now - BETWEEN_LETTERS_MS,
@@ -71,6 +76,22 @@ export const untoldApprovals = query(
     );
     return rows.map(({ tenant }) => tenant);
   },
+);
+
+/** The newest that an organization was asked about, by their rows; 0: nothing. */
+export interface AskedUpTo extends Row {
+  mail: number;
+  proposal: number;
+}
+
+export const askedUpTo = query(
+  'asked-up-to',
+  async (rx, { tenant }: { tenant: number }): Promise<AskedUpTo> =>
+    (await rx.get<AskedUpTo>(
+      `SELECT coalesce((SELECT max(id) FROM approval INDEXED BY approval_tenant WHERE tenant = ?1), 0) AS mail,
+         coalesce((SELECT max(id) FROM proposal WHERE organization_id = ?1), 0) AS proposal`,
+      tenant,
+    )) ?? { mail: 0, proposal: 0 },
 );
 
 /** What a link to a message was made for; undefined: there never was such a message. */

@@ -6,7 +6,7 @@ export interface AuditEntry {
   /** Public id of a token or user; `operator`, `anonymous`, `mailstead`. */
   actor: string;
   actorName: string;
-  way: 'mcp' | 'mcp-session' | 'rest' | 'jmap' | 'portal' | 'command-line' | 'box';
+  way: 'mcp' | 'mcp-session' | 'rest' | 'jmap' | 'imap' | 'portal' | 'command-line' | 'box' | 'mail';
   ip: string;
   operation: string;
   /** Public id or name of what it is done to; '' for the organization itself. */

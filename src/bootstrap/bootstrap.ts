@@ -2,6 +2,7 @@ import { formatAddress } from '../../mail/message/address.ts';
 import { networkOf } from '../../mail/guard/network.ts';
 import { publicId } from '../ids.ts';
 import { prepareLetter } from '../letters/letter.ts';
+import { secretUrl } from '../letters/secret-pages.ts';
 import { inNetworks } from '../networks.ts';
 import type { Call } from '../operations/operation.ts';
 import { refuse } from '../operations/refusal.ts';
@@ -96,7 +97,7 @@ function notAnAddress(): never {
 /** A new claim link: what its URL carries is only ever stored as a hash. */
 export function newLink({ baseUrl }: Pick<Call, 'baseUrl'>): { url: string; hash: Buffer } {
   const secret = randomBytes(24).toString('hex');
-  return { url: `${baseUrl()}/auth/setup?token=${secret}`, hash: secretHash(secret) };
+  return { url: secretUrl(baseUrl, 'claim', { token: secret }), hash: secretHash(secret) };
 }
 
 function shown(done: Bootstrapped & { kind: 'made' }, claimUrl: string | undefined, token: string | undefined): Made {

@@ -31,6 +31,17 @@ export const AGENT_VERBS: readonly Verb[] = [
     show: () => 'Agents may work again; what was held stays held',
   },
   {
+    words: 'agents release',
+    usage: '[TOKEN-ID] [--org ID]',
+    about: 'Let go what was held when one agent, or all, were stopped',
+    options: ['org'],
+    ask: asks('release_agent_mail', ([tokenId, ...more]) =>
+      more.length > 0 ? undefined : tokenId === undefined ? {} : { tokenId },
+    ),
+    show: ({ released, more }: { released: number; more: boolean }) =>
+      `${released} of what was held goes on${more ? '; there is more, ask again' : ''}`,
+  },
+  {
     words: 'agents mode',
     usage: 'TOKEN-ID normal|reply_only|draft_only|read_only|frozen [--org ID]',
     about: 'Set how one agent may work',

@@ -54,7 +54,7 @@ export function showQueue({ queue }: { queue: Queued[] }): string {
       row.to,
       ago(row.queuedAt),
       String(row.attempts),
-      row.explanation,
+      said(row.explanation, row.lastText ?? undefined),
     ]),
   );
 }
@@ -62,15 +62,20 @@ export function showQueue({ queue }: { queue: Queued[] }): string {
 export function showTrace({
   timeline,
 }: {
-  timeline: { at: string; event: string; recipient?: string; text?: string; explanation: string }[];
+  timeline: { at: string; event: string; recipient?: string; explanation: string; untrusted?: { text: string } }[];
 }): string {
   return table(
     ['time', 'event', 'recipient', 'what happened'],
-    timeline.map(({ at, event, recipient = '', text, explanation }) => [
+    timeline.map(({ at, event, recipient = '', explanation, untrusted }) => [
       at,
       event,
       recipient,
-      text === undefined ? explanation : `${explanation} They said: ${text}`,
+      said(explanation, untrusted?.text),
     ]),
   );
+}
+
+/** Our words, and behind them those of the other side. */
+function said(explanation: string, text: string | undefined): string {
+  return text === undefined ? explanation : `${explanation} They said: ${text}`;
 }

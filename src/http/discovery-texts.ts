@@ -29,6 +29,7 @@ export function llmsText(operations: readonly Operation[], { baseUrl, open }: Pl
     `- [MCP](${baseUrl}/mcp): streamable HTTP, JSON-RPC 2.0 in POST; a bare tools/call without a handshake works`,
     `- [Client configuration](${baseUrl}/mcp.json): for MCP clients, with the token in MAILSTEAD_TOKEN`,
     `- [REST](${baseUrl}/openapi.json): POST /api/tools/{name} with the arguments as JSON, OpenAPI 3.1`,
+    `- [Events](${baseUrl}/openapi.json): GET /api/events, mail that comes and what becomes of mail that leaves, as server-sent events`,
     `- [Tokens and errors](${baseUrl}/auth.md): how to get in, what a token may do, what a refusal looks like`,
     '',
     ...belowHeading(guide),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { bootstrapRoutes } from '../bootstrap/routes.ts';
+import { eventRoutes } from '../events/routes.ts';
 import { jmapRoutes } from '../jmap/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import { oauthRoutes } from '../oauth/routes.ts';
@@ -21,6 +22,7 @@ export function httpDoors(world: World): readonly Door[] {
     webhookRoutes(world),
     unsubscribeRoutes(world),
     toolRoutes(world),
+    eventRoutes(world),
     bootstrapRoutes(world),
     serviceRoutes(world),
     mcpRoutes(world),

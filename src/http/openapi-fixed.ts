@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bootstrapAccount } from '../operations/accounts/bootstrap-tools.ts';
+import { EVENTS } from '../events/shapes.ts';
 import { inputSchema, outputSchema } from '../operations/description.ts';
 import { sendingPaths } from './openapi-sending.ts';
 import { getServiceEnvironment } from '../operations/services/environment.ts';
@@ -15,7 +16,15 @@ export interface FixedPath {
 
 /** Routes beside the catalogue: those for who has no token yet, and the environment that a service reads. */
 export function fixedPaths(): FixedPath[] {
-  const own = [cataloguePath(), bootstrapPath(), claimPath(), recoveryStart(), recoveryComplete(), environmentPath()];
+  const own = [
+    cataloguePath(),
+    bootstrapPath(),
+    claimPath(),
+    recoveryStart(),
+    recoveryComplete(),
+    environmentPath(),
+    eventsPath(),
+  ];
   return [...own, ...sendingPaths()];
 }
 
@@ -120,6 +129,35 @@ function environmentPath(): FixedPath {
         200: {
           description: 'The environment',
           content: { 'application/json': { schema: outputSchema(getServiceEnvironment) }, 'text/plain': text },
+        },
+      },
+    },
+  };
+}
+
+function eventsPath(): FixedPath {
+  const text = { type: 'string' };
+  const query = (name: string, description: string) => ({ name, in: 'query', schema: text, description });
+  const shapes = Object.entries(EVENTS).map(([event, data]) => ({ title: event, ...plain(data) }));
+  const cursor = 'the id of the last event, or the cursor of wait_for_email; default: now';
+  return {
+    path: '/api/events',
+    method: 'get',
+    what: {
+      operationId: 'follow_events',
+      summary: 'Follow what happens',
+      description: `Server-sent events, by name (${Object.keys(EVENTS).join(', ')}); each has an id with which a later stream goes on behind it. Nothing in them is written by senders of mail. Changes nothing.`,
+      tags: ['mail'],
+      'x-action': 'mail_read',
+      parameters: [
+        query('mailbox', 'id or address; default: all that the token may see'),
+        query('since', cursor),
+        { name: 'Last-Event-ID', in: 'header', schema: text, description: 'the same, and goes before since' },
+      ],
+      responses: {
+        200: {
+          description: 'A stream; `data` of each event is one of these',
+          content: { 'text/event-stream': { schema: { oneOf: shapes } } },
         },
       },
     },

@@ -5,21 +5,25 @@ import { findToken } from '../tokens/commands.ts';
 
 const passwordHolds = query(
   'password-holds',
-  async (rx, input: { id: number; now: number }): Promise<boolean> =>
-    (await rx.get(
-      'SELECT 1 AS there FROM credential WHERE id = ? AND (expires_at IS NULL OR expires_at > ?)',
+  (rx, input: { id: number; now: number }): Promise<{ account: number } | undefined> =>
+    rx.get<{ account: number }>(
+      'SELECT account_id AS account FROM credential WHERE id = ? AND (expires_at IS NULL OR expires_at > ?)',
       input.id,
       input.now,
-    )) !== undefined,
+    ),
 );
 
 /** Whether the credential of a JMAP session, as {@link authenticateJmap} names it, still opens anything. */
 export async function credentialHolds(
-  { store, clock }: Pick<World, 'store' | 'clock'>,
+  { store, clock, agents }: Pick<World, 'store' | 'clock' | 'agents'>,
   credential: string,
 ): Promise<boolean> {
   const password = /^pwd-(\d{1,15})$/.exec(credential)?.[1];
-  if (password !== undefined) return store.read(passwordHolds, { id: Number(password), now: clock() });
+  if (password !== undefined) {
+    const credential = Number(password);
+    const found = await store.read(passwordHolds, { id: credential, now: clock() });
+    return found !== undefined && (await agents.barredLogin({ ...found, credential })) === undefined;
+  }
   const id = rowId('token', credential);
   const token = id === undefined ? undefined : await store.read(findToken, { id });
   if (token === undefined || token.mode === 'frozen') return false;

@@ -8,5 +8,7 @@ let loading: Promise<{ runRequest: typeof runRequest }> | undefined;
 /** Answers a request. The methods are loaded with the first one: they are memory that many boxes never need. */
 export async function answerRequest(desk: JmapDesk, session: JmapSession, request: JmapRequest): Promise<JmapResponse> {
   loading ??= import('../../mail/jmap/run.ts');
-  return (await loading).runRequest(desk, session, request);
+  const response = await (await loading).runRequest(desk, session, request);
+  await session.answered?.(response);
+  return response;
 }

@@ -62,10 +62,14 @@ function loggedIn(world: World, login: Login): JmapAuthenticated {
   const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
   const accounts = new Map([[accountId(login.account), access]]);
   const shown = (_account: number, emails: readonly number[]) => world.agents.shownToLogin(login, emails);
+  // Mail programs copy whole messages to have them at hand: only who asks for a text is taken to read it.
+  const opened: JmapSession['opened'] = async (_account, emails, as) => {
+    if (as === 'text') await world.agents.openedByLogin(login, emails, 'jmap');
+  };
   const isAgents = () => world.agents.isAgentsLogin(login);
   return {
     kind: 'in',
-    session: { username: address, accounts, credential: `pwd-${login.credential}`, shown, isAgents },
+    session: { username: address, accounts, credential: `pwd-${login.credential}`, shown, opened, isAgents },
     login,
   };
 }
@@ -76,6 +80,8 @@ function told(outcome: Exclude<LoginOutcome, { kind: 'in' }>): JmapAuthenticated
       return refused('the address or the password is wrong, or the password does not open JMAP');
     case 'malformed':
       return refused(outcome.why);
+    case 'barred':
+      return { kind: 'refused', status: 403, why: outcome.why };
     case 'throttled': {
       const why = `too many wrong passwords: wait ${outcome.retryAfter} s`;
       return { kind: 'refused', status: 429, why, retryAfter: outcome.retryAfter };
@@ -105,10 +111,16 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
   const token = caller.token?.id ?? 0;
   const shown = (account: number, emails: readonly number[]) => world.agents.shownToToken(token, account, emails);
+  const { canaries } = world.agents;
+  const { actor, organization: tenant = 0 } = caller;
+  const opened = (account: number, emails: readonly number[]) =>
+    canaries.opened(() => Promise.resolve(actor), { account, emails, door: 'jmap' });
+  const answered = (response: unknown) => canaries.shown(actor, response, { tenant, door: 'jmap' });
+  const downloads = (octets: AsyncIterable<Buffer>) => canaries.passing(actor, octets, { tenant, door: 'jmap' });
   const isAgents = () => Promise.resolve(true);
   return {
     kind: 'in',
-    session: { username, accounts, credential: caller.actor, agent: caller.actor, shown, isAgents },
+    session: { username, accounts, credential: actor, agent: actor, shown, opened, answered, downloads, isAgents },
   };
 }
 
@@ -117,7 +129,8 @@ function accessOf({ id, address }: AccountInfo, { actions, actor, token }: Calle
   const readOnly = mode === 'read_only' || !actions.has('manage');
   // One that only answers may: the gate sees what.
   const mayTransmit = actions.has('send') && mode !== 'read_only' && mode !== 'draft_only';
-  return { account: id, address, readOnly, mayTransmit, by: { token: actor } };
+  const seesSource = actions.has('manage');
+  return { account: id, address, readOnly, mayTransmit, seesSource, by: { token: actor } };
 }
 
 /** The mailboxes of the organization within the token's limits. One that is limited to a service opens none. */

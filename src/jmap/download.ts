@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { openShown } from '../../mail/jmap/blobs.ts';
+import { openShown, seesSource } from '../../mail/jmap/blobs.ts';
 import { blobRef } from '../../mail/jmap/ids.ts';
 import { mediaType } from '../../mail/jmap/media-type.ts';
 import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
@@ -46,6 +46,8 @@ async function download(
   const { accountId, blobId, '*': name } = request.params as Record<'accountId' | 'blobId' | '*', string>;
   const account = session.accounts.get(accountId)?.account;
   const ref = account === undefined ? undefined : blobRef(account, blobId);
+  if (account !== undefined && ref?.kind === 'message' && !seesSource({ session }, account))
+    return problem(reply, 403, NO_SOURCE);
   const blob =
     account === undefined || ref === undefined ? undefined : await openShown({ desk, session }, account, ref);
   if (blob === undefined) return problem(reply, 404, 'There is no such blob in this account.');
@@ -61,8 +63,13 @@ async function download(
   const { start, end } = range ?? { start: 0, end: blob.size };
   void reply.header('content-length', end - start);
   // Of HEAD the framework would read the stream to its end and throw it away.
-  return reply.send(Readable.from(request.method === 'HEAD' ? [] : blob.stream(start, end)));
+  if (request.method === 'HEAD') return reply.send(Readable.from([]));
+  const octets = blob.stream(start, end);
+  return reply.send(Readable.from(session.downloads?.(octets) ?? octets));
 }
+
+const NO_SOURCE =
+  'The octets of a whole message need the action "manage": ask Email/get for what it says, and download its parts.';
 
 /** RFC 6266 4 with RFC 8187: a plain name for old programs, the real one for others. */
 function attachment(name: string): string {

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pushPosition, readPosition } from '../../mail/jmap/push/push-state.ts';
 import { changedSince, type StateChange, type StateWatch } from '../../mail/jmap/push/watch.ts';
 import type { StateType } from '../../mail/store/type-state.ts';
+import { EventWriter } from '../http/event-writer.ts';
 import type { World } from '../operations/world.ts';
 import { CORS, problem } from './answers.ts';
 import type { Crowd } from './crowd.ts';
@@ -13,8 +14,6 @@ import { type In, withCaller } from './with-caller.ts';
 const PINGS = { least: 5, most: 3_600 };
 /** Without pings a comment goes out so often, or a connection that is gone would never be seen to be. */
 const HEARTBEAT_MS = 60_000;
-/** A client that reads nothing while so much waits for it is cut off; it comes back and asks what it missed. */
-const MOST_WAITING_BYTES = 256 * 1024;
 
 interface Asked {
   types: ReadonlySet<StateType> | null;
@@ -31,17 +30,8 @@ export function eventSourceRoute(world: World, watch: StateWatch, crowd: Crowd, 
     withCaller(world, async (caller, request, reply) => {
       const asked = readQuery(request.query as Record<string, unknown>);
       if (typeof asked === 'string') return problem(reply, 400, asked);
-      reply.hijack();
-      reply.raw.writeHead(200, {
-        ...CORS,
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
-        // A stream that ends takes its connection along.
-        connection: 'close',
-        'x-accel-buffering': 'no',
-      });
-      reply.raw.write(': Mailstead\n\n');
-      await new EventStream(world, watch, asked, caller, request, reply).open(crowd);
+      const writer = new EventWriter(reply, CORS);
+      await new EventStream(world, watch, asked, caller, request, writer).open(crowd);
       return reply;
     }),
   );
@@ -67,38 +57,34 @@ class EventStream {
   readonly #asked: Asked;
   readonly #caller: In;
   readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
+  readonly #writer: EventWriter;
   readonly #accounts: ReadonlyMap<string, number>;
-  readonly #ends: (() => void)[] = [];
 
-  constructor(world: World, watch: StateWatch, asked: Asked, caller: In, request: FastifyRequest, reply: FastifyReply) {
+  constructor(world: World, watch: StateWatch, asked: Asked, caller: In, request: FastifyRequest, writer: EventWriter) {
     this.#world = world;
     this.#watch = watch;
     this.#asked = asked;
     this.#caller = caller;
     this.#request = request;
-    this.#reply = reply;
+    this.#writer = writer;
     this.#accounts = new Map([...caller.session.accounts].map(([id, { account }]) => [id, account]));
   }
 
   async open(crowd: Crowd): Promise<void> {
-    const end = (): void => void this.#reply.raw.end();
-    this.#reply.raw.on('close', () => {
-      for (const one of this.#ends.splice(0)) one();
-    });
-    this.#ends.push(crowd.enter(this.#caller.session.credential, end), this.#beat());
-    this.#ends.push(whenOut(this.#world, this.#request, this.#caller, end));
+    const end = (): void => this.#writer.end();
+    this.#writer.onClose(crowd.enter(this.#caller.session.credential, end));
+    this.#beat();
+    this.#writer.onClose(whenOut(this.#world, this.#request, this.#caller, end));
     await this.#begin().catch((error: unknown) => {
       this.#world.log.error({ err: error }, 'an event source could not begin');
-      this.#reply.raw.destroy();
+      this.#writer.cutOff();
     });
   }
 
   async #begin(): Promise<void> {
     const { types } = this.#asked;
-    const stop = await this.#watch.add({ accounts: this.#accounts, types, tell: (change) => this.#tellSoon(change) });
-    if (this.#reply.raw.closed) stop();
-    else this.#ends.push(stop);
+    const tell = (change: StateChange): void => this.#tellSoon(change);
+    this.#writer.onClose(await this.#watch.add({ accounts: this.#accounts, types, tell }));
     await this.#catchUp();
   }
 
@@ -115,29 +101,20 @@ class EventStream {
   #tellSoon(change: StateChange): void {
     this.#tell(change).catch((error: unknown) => {
       this.#world.log.error({ err: error }, 'a change could not be told to an event source');
-      this.#reply.raw.destroy();
+      this.#writer.cutOff();
     });
   }
 
   async #tell(change: StateChange): Promise<void> {
-    const position = pushPosition(await this.#watch.states(this.#accounts));
-    const id = position === undefined ? '' : `id: ${position}\n`;
-    this.#write(`event: state\n${id}data: ${JSON.stringify(change)}\n\n`);
-    if (this.#asked.closeAfterState) this.#reply.raw.end();
+    const id = pushPosition(await this.#watch.states(this.#accounts));
+    this.#writer.event({ event: 'state', id, data: change });
+    if (this.#asked.closeAfterState) this.#writer.end();
   }
 
   /** Pings with the interval that is really kept. */
-  #beat(): () => void {
+  #beat(): void {
     const { ping } = this.#asked;
-    const line = ping === 0 ? ':\n\n' : `event: ping\ndata: {"interval":${ping}}\n\n`;
-    const timer = setInterval(() => this.#write(line), ping === 0 ? HEARTBEAT_MS : ping * 1000).unref();
-    return () => clearInterval(timer);
-  }
-
-  #write(text: string): void {
-    const { raw } = this.#reply;
-    if (raw.writableEnded || raw.destroyed) return;
-    if (raw.writableLength > MOST_WAITING_BYTES) raw.destroy();
-    else raw.write(text);
+    if (ping === 0) this.#writer.every(HEARTBEAT_MS, () => this.#writer.write(':\n\n'));
+    else this.#writer.every(ping * 1000, () => this.#writer.event({ event: 'ping', data: { interval: ping } }));
   }
 }

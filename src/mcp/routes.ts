@@ -4,10 +4,11 @@ import { authorizationOf } from '../http/answers.ts';
 import { goneSignal } from '../http/gone.ts';
 import type { World } from '../operations/world.ts';
 import { type McpAnswer, type McpStream, rpcError } from './answer.ts';
-import { McpDoor, SESSION_HEADER } from './door.ts';
+import { McpDoor } from './door.ts';
 import { catalogueOffer, type Offer } from './offer.ts';
 import { meansThisBox } from './places.ts';
 import { notAllowed } from './refusals.ts';
+import { SESSION_HEADER } from './sessions.ts';
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const ALLOWED_HEADERS =

@@ -1,16 +1,9 @@
-import { listWaiting } from '../../mail/delivery/outbox.ts';
 import type { StateType } from '../../mail/store/type-state.ts';
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
 import type { World } from '../operations/world.ts';
-import type { Wait } from '../waiting/waits.ts';
+import type { Wait } from '../waiting/wait.ts';
 
-/** A stream ends after so long; its client opens another one. */
-const LONGEST_SECONDS = 86_400;
-/** Mail that waits may be of a program, which has no account whose changes could be heard of. */
-const OUTBOX_LOOK_MS = 2_000;
-/** Items of the outbox that are compared. */
-const MOST_COMPARED = 200;
 const TYPES: ReadonlySet<StateType> = new Set(['Email']);
 
 /** Resources whose changes one caller is told. */
@@ -37,11 +30,16 @@ export async function watch(
   using begun = new DisposableStack();
   const topics: Topic[] = [];
   for (const { uri, account } of [...mailboxes, ...(outbox === null ? [] : [{ ...outbox, account: undefined }])]) {
-    const asked = { account, types: TYPES, caller, seconds: LONGEST_SECONDS, audience: { signal } };
+    const asked = { account, types: TYPES, caller, seconds: world.waits.longest(caller), audience: { signal } };
     const wait = await world.waits.begin(asked);
     if (wait === undefined) return undefined;
     topics.push({ uri, wait: begun.use(wait) });
-    if (outbox?.uri === uri) begun.defer(lookAtOutbox(world, outbox, wait));
+    if (outbox?.uri !== uri) continue;
+    // What waits may be of a program, which has no account whose changes could be heard of.
+    const follows = await world.waits.story.follow(outbox, (lines) => {
+      if (lines.some((line) => line.outbox !== null)) wait.wake('changed');
+    });
+    begun.defer(follows);
   }
   const open = begun.move();
   return {
@@ -70,25 +68,4 @@ async function tellOn(
   tell: (uri: string) => void,
 ): Promise<void> {
   while ((await wait.next()) === 'changed' && (await waits.holds(caller))) tell(uri);
-}
-
-/** Wakes a wait when the outbox has changed; answers what ends that. */
-function lookAtOutbox(
-  { store, log }: World,
-  { tenant, accounts }: { tenant: number; accounts: readonly number[] | null },
-  wait: Wait,
-): () => void {
-  let before: string | undefined;
-  const look = async (): Promise<void> => {
-    const items = await store.read(listWaiting, { tenant, accounts, after: 0, limit: MOST_COMPARED });
-    const now = JSON.stringify(items.map(({ id, heldBecause }) => [id, heldBecause]));
-    if (before !== undefined && before !== now) wait.wake('changed');
-    before = now;
-  };
-  const lookSoon = (): void => {
-    look().catch((error: unknown) => log.warn({ err: error }, 'an outbox could not be looked at'));
-  };
-  lookSoon();
-  const timer = setInterval(lookSoon, OUTBOX_LOOK_MS).unref();
-  return () => clearInterval(timer);
 }

@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './accounts/index.ts';
 import { AGENT_DECISIONS, AGENTS } from './agents/index.ts';
 import { ALIASES } from './aliases/index.ts';
+import { CANARY_CARE } from './canaries/index.ts';
 import { CHANGING } from './changing/index.ts';
 import { CONTACTS } from './contacts/index.ts';
 import { DOMAINS } from './domains/index.ts';
@@ -49,7 +50,12 @@ export const CATALOGUE: readonly Operation[] = [
 ];
 
 /** What people do in the portal and the operator by the command line: no tools, and refused to every token. */
-export const FOR_PEOPLE: readonly Operation[] = [...POLICY_DECISIONS, ...AGENT_DECISIONS, ...QUARANTINE_DECISIONS];
+export const FOR_PEOPLE: readonly Operation[] = [
+  ...POLICY_DECISIONS,
+  ...AGENT_DECISIONS,
+  ...QUARANTINE_DECISIONS,
+  ...CANARY_CARE,
+];
 
 const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));
 

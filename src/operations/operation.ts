@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Command } from '../../mail/store/engine/types.ts';
 import type { Action } from '../tokens/token.ts';
+import type { About } from './about.ts';
 import type { Caller } from './caller.ts';
 import type { World } from './world.ts';
 
@@ -130,17 +131,14 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
     readonly query?: Readonly<Record<string, string>>;
   };
   /**
-   * It changes who hears of mail or who may work here, so that it outlives a token that was misled: one under a policy
-   * whose rules wait only proposes what this is true for.
+   * It changes who hears of mail or who may work here, so that it outlives a token that was misled: where the policy of the
+   * token, or of a mailbox that it is about, has rules wait, it is only proposed. Undefined: these arguments change no rule.
    */
-  rule?(call: Call, input: z.output<I>): boolean | Promise<boolean>;
+  rule?(call: Call, input: z.output<I>): About | undefined | Promise<About | undefined>;
   /** It mails somebody whom the caller names: after reading mail of outsiders an agent only proposes it, where a person could accept. */
   writesToStrangers?: true;
   run(call: Call, input: z.output<I>): Promise<z.input<O>>;
 }
-
-/** Of {@link Operation.rule}: whatever its arguments are. */
-export const always = (): boolean => true;
 
 /** Declares an operation; hints that are left out are false. */
 export function operation<I extends z.ZodObject, O extends z.ZodType>(

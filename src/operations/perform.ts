@@ -7,6 +7,7 @@ import type { AuditEntry } from '../audit/row.ts';
 import { rowId } from '../ids.ts';
 import { OPERATOR } from '../../mail/store/account.ts';
 import { type Caller, isLimitedToThread } from './caller.ts';
+import { doorOf } from '../reading/opened.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
 import { withinMode } from './mode.ts';
@@ -53,6 +54,7 @@ export async function perform(
       return { kind: 'done', result: await propose(call.face, operation.name, given), pending: true };
     }
     const result = operation.output.parse(await operation.run(call.face, input)) as Record<string, unknown>;
+    await noteShown(world, caller, operation, result);
     return { kind: 'done', result, ...(call.blocks.length > 0 && { blocks: call.blocks }) };
   } catch (error) {
     const refusal = refusalOf(world, operation, error, requestId);
@@ -76,6 +78,13 @@ export async function perform(
       'operation',
     );
   }
+}
+
+/** What a token is about to be shown may be what only a canary holds, wherever a person put that. */
+async function noteShown({ agents }: World, caller: Caller, { name }: Operation, result: unknown): Promise<void> {
+  const { token, organization: tenant, actor, way } = caller;
+  if (token === undefined || tenant === undefined) return;
+  await agents.canaries.shown(actor, result, { tenant, door: doorOf(way, name) });
 }
 
 /** May this caller do this at all? What it may do it *to* is the operation's to check (scope.ts). */

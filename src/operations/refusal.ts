@@ -21,6 +21,7 @@ export const REFUSALS = {
   secret_in_message: 403,
   approval_required: 423,
   content_quarantined: 423,
+  secret_link: 423,
   budget_exceeded: 429,
   idempotency_conflict: 409,
   bearer_required: 401,

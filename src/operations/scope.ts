@@ -138,7 +138,7 @@ export function outOfScope({ project, service, mailboxes, token }: Caller): neve
 }
 
 /** The accounts that a limited token may see; null: all of its organization. */
-export async function allowedAccounts(call: Call): Promise<number[] | null> {
+export async function allowedAccounts(call: Pick<Call, 'store' | 'tenant' | 'caller'>): Promise<number[] | null> {
   const { project, service, mailboxes } = call.caller;
   if (service !== null) return [];
   if (project === null) return mailboxes === null ? null : [...mailboxes];

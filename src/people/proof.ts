@@ -1,5 +1,6 @@
 import { ownerAddress, subjectOf } from '../bootstrap/claim-letter.ts';
 import { prepareLetter } from '../letters/letter.ts';
+import { secretUrl } from '../letters/secret-pages.ts';
 import type { World } from '../operations/world.ts';
 import { requestProof } from './proof-commands.ts';
 import { newSecret } from './secrets.ts';
@@ -20,7 +21,7 @@ export async function mailProof(world: World, { id: user, email }: Person): Prom
       `you sign in on the mail server ${settings.hostname} with this address.`,
       'To show that you read its mail, open this page within a day in the browser where you are signed in:',
       '',
-      `${world.baseUrl()}/auth/prove?token=${secret}`,
+      secretUrl(world.baseUrl, 'prove', { token: secret }),
       '',
       'If you know nothing of this, do nothing.',
       '',

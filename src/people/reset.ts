@@ -1,5 +1,6 @@
 import { ownerAddress, subjectOf } from '../bootstrap/claim-letter.ts';
 import { prepareLetter } from '../letters/letter.ts';
+import { secretUrl } from '../letters/secret-pages.ts';
 import type { World } from '../operations/world.ts';
 import { findAccount, requestReset } from './password-commands.ts';
 import { newSecret } from './secrets.ts';
@@ -19,7 +20,7 @@ export async function mailReset(world: World, email: string): Promise<void> {
     const letter = await prepareLetter(world, {
       to: owner.address,
       subject: `A new password for ${settings.hostname}`,
-      text: letterText(`${world.baseUrl()}/auth/reset?token=${secret}`, settings.hostname),
+      text: letterText(secretUrl(world.baseUrl, 'reset', { token: secret }), settings.hostname),
     });
     const done = await store.write(requestReset, { key: owner.key, hash, letter, base: subjectOf(owner.base) });
     if (done.kind === 'sent') world.queueChanged();

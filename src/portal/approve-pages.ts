@@ -29,8 +29,7 @@ async function show(asked: Asked): Promise<FastifyReply> {
   if (opened === undefined) return opensNothing(asked);
   const found = await askedMail(asked.world, { ...opened, accounts: null });
   if (found === undefined) return opensNothing(asked);
-  const { subject } = found.item.approval;
-  const body = html`<h1>${subject === '' ? 'Without a subject' : subject}</h1>
+  const body = html`<h1>Send this?</h1>
     <p>An agent wants to send this. It leaves only if you approve it.</p>
     <section>${askedMailShown(found)}</section>
     ${found.item.state === 'pending' ? buttons(link) : over(found)}`;

@@ -1,6 +1,6 @@
 import type { AskedMail } from '../approvals/asked-mail.ts';
 import { html, type Part } from './html.ts';
-import { address, facts, moment, tag } from './parts.ts';
+import { address, facts, moment, theirs, tag } from './parts.ts';
 
 const LOOK = {
   scheduled: '',
@@ -29,25 +29,32 @@ export function askedMailShown({ item, askedBy, hadRead, message }: AskedMail): 
   const { approval } = item;
   return html`${facts([
     ['State', [stateTag(item.state), decision(approval)]],
-    ['Asked for by', askedBy],
-    ['Sent as', address(item.sender)],
+    ['Subject', theirs(approval.subject)],
+    ['Asked for by', theirs(askedBy)],
+    ['Sent as', theirs(address(item.sender))],
     ['Goes to', recipients(item.recipients)],
     ['Why it waits', reasons(approval.reasons)],
     hadRead.length > 0 && ['It had read', readMail(hadRead)],
     ['Since', moment(item.createdAt)],
     item.state === 'pending' && ['Until', moment(approval.expiresAt)],
     item.dueAt !== null && item.dueAt > item.createdAt && ['Leaves at', moment(item.dueAt)],
+    message !== undefined && ['Bound to', bound(message.size, approval.sha256)],
   ])}
-  ${message !== undefined && [envelope(message), text(message), attachments(message.attachments)]}`;
+  ${message !== undefined && [envelope(message), text(message), attachments(message)]}`;
 }
 
 function decision({ decidedBy, decidedAt }: AskedMail['item']['approval']): Part {
   return [decidedBy !== null && ` by ${decidedBy}`, decidedAt !== null && [', ', moment(decidedAt)]];
 }
 
+/** What is decided about are these octets and no others, also those that are not shown. */
+function bound(size: number, sha256: string): Part {
+  return html`${size} octets, SHA-256 <code>${sha256}</code>`;
+}
+
 function recipients(all: readonly string[]): Part {
   return html`<ul class="plainlist">
-    ${all.map((one) => html`<li>${address(one)}</li>`)}
+    ${all.map((one) => html`<li>${theirs(address(one))}</li>`)}
   </ul>`;
 }
 
@@ -79,7 +86,7 @@ type Message = NonNullable<AskedMail['message']>;
 function envelope({ from, to, cc, subject }: Message): Part {
   return html`<section>
     <h2>The message</h2>
-    ${facts([['From', from], ['To', to], cc !== '' && ['Cc', cc], ['Subject', subject]])}
+    ${facts([['From', theirs(from)], ['To', theirs(to)], cc !== '' && ['Cc', theirs(cc)], ['Subject', theirs(subject)]])}
   </section>`;
 }
 
@@ -91,17 +98,18 @@ function text({ text: written, truncated }: Message): Part {
         ? html`<p class="soft">There is no text in it.</p>`
         : html`<pre class="copy fold" tabindex="0" dir="auto">${written}</pre>`
     }
-    ${truncated && html`<p class="small soft">It goes on; this is the beginning.</p>`}
+    ${truncated && html`<p class="small soft">It goes on: these are the first ${written.length} characters. Its SHA-256 stands above.</p>`}
   </section>`;
 }
 
-function attachments(all: Message['attachments']): Part {
+function attachments({ attachments: all, more }: Message): Part {
   return (
     all.length > 0 &&
     html`<section>
       <h2>Attachments</h2>
       <ul>
-        ${all.map(({ filename, contentType }) => html`<li>${filename} <span class="soft">${contentType}</span></li>`)}
+        ${all.map(({ filename, contentType }) => html`<li>${theirs(filename)} <span class="soft">${theirs(contentType)}</span></li>`)}
+        ${more > 0 && html`<li class="soft">and ${more} more</li>`}
       </ul>
     </section>`
   );

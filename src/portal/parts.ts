@@ -32,6 +32,11 @@ export function address(text: string): Part {
   return at === 0 ? text : html`${text.slice(0, at)}<wbr />${text.slice(at)}`;
 }
 
+/** Words of others, set apart: nothing in them passes for words of the page. */
+export function theirs(words: Part): Html {
+  return html`<q class="said" dir="auto">${words}</q>`;
+}
+
 /** A page's own head: what it is, and what for. */
 export function head(title: Part, about?: Part, beside?: Part): Html {
   return html`<div class="head">

@@ -6,10 +6,13 @@ import { indexMessage } from '../../mail/message/indexer.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
 import { type Part, unpackParts } from '../../mail/message/parts.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import { veiled } from '../../mail/store/veil.ts';
 
 /** Octets that are looked at, and characters of text that are shown. */
 const MOST_OCTETS = 512 * 1024;
 const MOST_TEXT = 20_000;
+const MOST_FIELD = 2_000;
+const MOST_ATTACHMENTS = 50;
 
 /** The beginning of a message that leaves, as text, for people who have to decide about it. */
 export interface Beginning {
@@ -20,29 +23,37 @@ export interface Beginning {
   date: string;
   text: string;
   truncated: boolean;
+  /** It answers another message, or holds one: it may quote whoever wrote that. */
+  answers: boolean;
   attachments: { filename: string; contentType: string }[];
+  /** Attachments that are not named. */
+  more: number;
 }
 
-/** Of a blob of so many octets. */
+/** Of a blob of so many octets. Of a letter that acts for a person a program is shown the header only. */
 export async function beginningOf(
   store: MailStore,
-  { blob, size }: { blob: number; size: number },
+  { blob, size, forProgram = false }: { blob: number; size: number; forProgram?: boolean },
 ): Promise<Beginning> {
   // One more says whether there are more: the size of a row counts what is put in front of a forwarded copy.
   const octets = await store.blob(blob, 0, Math.min(size, MOST_OCTETS + 1));
-  return messageOf(octets.subarray(0, MOST_OCTETS), octets.length > MOST_OCTETS);
+  const first = octets.subarray(0, MOST_OCTETS);
+  return messageOf(forProgram ? asProgramsSee(store, first) : first, octets.length > MOST_OCTETS);
+}
+
+function asProgramsSee({ secretLinks }: MailStore, octets: Buffer): Buffer {
+  const { secretLink, headerLength } = indexMessage(octets, secretLinks);
+  return secretLink === true ? veiled(octets, 0, headerLength) : octets;
 }
 
 function messageOf(octets: Buffer, cut: boolean): Beginning {
   const index = indexMessage(octets);
   const fields = readFields(octets.subarray(0, index.headerLength).toString('latin1'), LIMITS.fields);
-  const field = (name: string): string =>
-    decodeWords(unfold(firstField(fields, name) ?? ''))
-      .trim()
-      .slice(0, 2_000);
+  const field = (name: string): string => cutField(decodeWords(unfold(firstField(fields, name) ?? '')).trim());
   const parts = unpackParts(index.parts);
   const shown = textPart(parts);
   const text = shown === undefined ? '' : textOf(octets, shown);
+  const attached = parts.filter((part) => part !== shown && part.filename !== '');
   return {
     from: field('from'),
     to: field('to'),
@@ -51,11 +62,22 @@ function messageOf(octets: Buffer, cut: boolean): Beginning {
     date: field('date'),
     text: text.slice(0, MOST_TEXT).toWellFormed(),
     truncated: cut || text.length > MOST_TEXT,
-    attachments: parts
-      .filter((part) => part !== shown && part.filename !== '')
-      .slice(0, 50)
+    answers: ['in-reply-to', 'references'].some((name) => field(name) !== '') || parts.some(isMessage),
+    attachments: attached
+      .slice(0, MOST_ATTACHMENTS)
       .map(({ filename, type, subtype }) => ({ filename, contentType: `${type}/${subtype}` })),
+    more: Math.max(0, attached.length - MOST_ATTACHMENTS),
   };
+}
+
+function isMessage({ type, subtype }: Part): boolean {
+  return type === 'message' && (subtype === 'rfc822' || subtype === 'global');
+}
+
+/** Who decides is told that there is more. */
+function cutField(text: string): string {
+  if (text.length <= MOST_FIELD) return text;
+  return `${text.slice(0, MOST_FIELD).toWellFormed()} \u2026 (${text.length} characters)`;
 }
 
 /** What a person reads first: plain text where there is any. */

@@ -1,6 +1,6 @@
 import { entities } from '../../mail/message/html-text.ts';
 import type { Tag } from '../../mail/policy/html-tags.ts';
-import { walkHtml } from '../../mail/policy/html-walk.ts';
+import { type Piece, walkHtml } from '../../mail/policy/html-walk.ts';
 import { countLetters } from '../../mail/policy/letters.ts';
 import { visibleText } from '../untrusted/invisible.ts';
 import { NOTHING_REMOVED, type Removed } from '../untrusted/untrusted.ts';
@@ -24,7 +24,7 @@ const DEEPEST = 60;
 export function cleanHtml(html: string, book: LinkBook): { text: string; removed: Removed } {
   const page = new CleanPage(book);
   for (const piece of walkHtml(html)) {
-    if (piece.kind === 'tag') page.tag(piece.tag, piece.unseen !== undefined);
+    if (piece.kind === 'tag') page.tag(piece);
     else if (piece.unseen === undefined) page.text(withoutComments(piece.text));
     else if (piece.unseen === 'hidden') page.hide(piece.text);
   }
@@ -62,10 +62,10 @@ class CleanPage {
     this.#removed.hiddenChars += countLetters(entities(raw));
   }
 
-  tag({ name, attributes }: Tag, unseen: boolean): void {
+  tag({ tag: { name, attributes }, unseen, begins }: Extract<Piece, { kind: 'tag' }>): void {
     const closing = name.startsWith('/');
-    if (unseen) {
-      if (!closing && (attributes.has('hidden') || attributes.has('style'))) this.#removed.hiddenNodes += 1;
+    if (begins) this.#removed.hiddenNodes += 1;
+    if (unseen !== undefined) {
       if (name === 'img') this.#removed.trackers += 1;
       return;
     }

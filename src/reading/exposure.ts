@@ -33,6 +33,7 @@ export function rowsOf(emails: readonly number[]): { row: { id: number } }[] {
 /** Rows of one account lie together: mail/store/message.ts. */
 const ACCOUNT_SPAN = 2 ** 32;
 
-function accountOf(email: number): number {
+/** The account of a message. */
+export function accountOf(email: number): number {
   return Math.floor(email / ACCOUNT_SPAN);
 }

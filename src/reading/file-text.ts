@@ -1,6 +1,7 @@
 import type { BodyPart } from '../../mail/jmap/email/body-part.ts';
 import { textValue } from '../../mail/jmap/email/body-value.ts';
 import { decodeTransfer } from '../../mail/message/decode.ts';
+import { countLetters } from '../../mail/policy/letters.ts';
 import { visibleText } from '../untrusted/invisible.ts';
 import { NOTHING_REMOVED, type Removed } from '../untrusted/untrusted.ts';
 import { isPdf, isText } from './file-kind.ts';
@@ -32,7 +33,9 @@ export async function fileText(
   if (!isPdf(decoded)) return undefined;
   const said = await pdfs.read(decoded);
   if (said.kind === 'later') return 'later';
-  return said.kind === 'read' ? { ...harmless(said.text), cut: said.cut } : undefined;
+  if (said.kind !== 'read') return undefined;
+  const { text, removed } = harmless(said.text);
+  return { text, removed: { ...removed, hiddenChars: countLetters(said.hidden) }, cut: said.cut };
 }
 
 function plainFile(octets: Buffer, body: BodyPart): FileText {

@@ -44,7 +44,7 @@ export interface MessageText {
  * and its structure.
  */
 export async function messageText(store: MailStore, row: EmailRow, form: Form = 'text'): Promise<MessageText> {
-  const source = storedSource({ store }, row);
+  const source = storedSource({ store }, row, false);
   const { htmlBody, textBody } = bodyLists(bodyTree(source));
   const parts = new Set([...htmlBody, ...textBody].filter(({ part }) => part.type === 'text'));
   const values = await bodyValues(source, parts, MOST_TEXT, new ReadBudget());
@@ -63,8 +63,9 @@ export async function messageText(store: MailStore, row: EmailRow, form: Form = 
   };
 }
 
-/** Octets of HTML that are looked at for its first words. */
+/** Octets of HTML that are looked at for its first words; where there are more, a style that hides them may stand behind. */
 const MOST_OPENING = 8 * 1024;
+const MOST_STYLED = 96 * 1024;
 /** Characters of them. */
 const ENOUGH = 300;
 
@@ -73,17 +74,20 @@ const ENOUGH = 300;
  * undefined: it is plain text.
  */
 export async function openingWords(store: MailStore, row: EmailRow): Promise<string | undefined> {
-  const source = storedSource({ store }, row);
+  const source = storedSource({ store }, row, false);
   const { htmlBody } = bodyLists(bodyTree(source));
   const first = htmlBody.find(({ type }) => type === 'text/html');
   if (first === undefined) return undefined;
-  const values = await bodyValues(source, [first], MOST_OPENING, new ReadBudget());
-  return htmlReading(values[first.part.path]?.value ?? '', 'text', new LinkBook(false), ENOUGH).text;
+  const read = async (most: number): Promise<EmailBodyValue | undefined> =>
+    (await bodyValues(source, [first], most, new ReadBudget()))[first.part.path];
+  const opening = await read(MOST_OPENING);
+  const html = opening?.isTruncated === true ? await read(MOST_STYLED) : opening;
+  return htmlReading(html?.value ?? '', 'text', new LinkBook(false), ENOUGH).text;
 }
 
 /** The texts of the calendar parts of a message. */
 export async function calendarTexts(store: MailStore, row: EmailRow): Promise<string[]> {
-  const source = storedSource({ store }, row);
+  const source = storedSource({ store }, row, false);
   const { attachments } = bodyLists(bodyTree(source));
   const calendars = attachments.filter(({ type }) => type === 'text/calendar').slice(0, MOST_CALENDARS);
   const values = await bodyValues(source, calendars, MOST_TEXT, new ReadBudget());

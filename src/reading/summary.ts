@@ -11,6 +11,7 @@ import { type Judged, judgedOf } from '../../mail/store/judged.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { withheldOf } from '../../mail/store/withheld.ts';
 import { publicId } from '../ids.ts';
+import { isPlainAddress } from '../untrusted/plain-address.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
 import type { Source } from '../untrusted/untrusted.ts';
 import { LinkBook } from './link-book.ts';
@@ -85,7 +86,7 @@ export async function summaries(store: MailStore, box: Box, ids: readonly number
     known.map(async (one) => {
       const { row } = one;
       const parts = row.hasAttachment ? unpackParts(row.structure?.parts ?? '[]') : [];
-      const words = await openingWords(store, row);
+      const words = row.veiledFrom === null ? await openingWords(store, row) : undefined;
       const snippet =
         words === undefined ? harmlessLine(row.listing?.preview ?? '', MOST_SNIPPET) : visibleLine(words, MOST_SNIPPET);
       return summaryOf(box, one, parts, snippet);
@@ -152,9 +153,4 @@ export function addressesOf(list: readonly HeaderAddress[] | undefined): { addre
     .filter(isPlainAddress)
     .slice(0, MOST_ADDRESSES)
     .map((address) => ({ address }));
-}
-
-/** A quoted local part could hold whole sentences. */
-export function isPlainAddress(address: string): boolean {
-  return /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}@[\p{L}\p{N}.-]{1,253}$/u.test(address);
 }

@@ -1,10 +1,34 @@
+import { refuse } from '../operations/refusal.ts';
 import type { MessageText } from './message-text.ts';
 import type { Known } from './summary.ts';
 
 /**
- * Whether a program is not shown what a message says: it holds far more than a person sees of it, or was refused and only
- * kept to be looked at. People read it in their mail programs, and can release it.
+ * Why a program is not shown what a message says. `content_quarantined`: it holds far more than a person sees of it, or was
+ * refused and only kept to be looked at; a person can release it. `secret_link`: it carries a link of this box that lets in
+ * or decides for whoever opens it; nobody can release it. People read both in their mail programs.
  */
-export function isWithheld({ released, judged }: Known, { divergent }: Pick<MessageText, 'divergent'>): boolean {
-  return !released && (divergent || judged?.trust.verdict === 'quarantined');
+export const WITHHELD = ['content_quarantined', 'secret_link'] as const;
+export type Withheld = (typeof WITHHELD)[number];
+
+export function whyWithheld(
+  { row, released, judged }: Pick<Known, 'row' | 'released' | 'judged'>,
+  { divergent }: Pick<MessageText, 'divergent'>,
+): Withheld | undefined {
+  if (row.veiledFrom !== null) return 'secret_link';
+  return !released && (divergent || judged?.trust.verdict === 'quarantined') ? 'content_quarantined' : undefined;
+}
+
+export function isWithheld(known: Parameters<typeof whyWithheld>[0], text: Pick<MessageText, 'divergent'>): boolean {
+  return whyWithheld(known, text) !== undefined;
+}
+
+const WHY: Readonly<Record<Withheld, string>> = {
+  content_quarantined: 'It is withheld: people open it in a mail program, request_release asks them to show it.',
+  secret_link:
+    'It carries a link that signs in or decides as the person who opens it. No program is shown it, and nobody can release it: tell the person to open it in their own mail program.',
+};
+
+/** Says why, and what to do instead. */
+export function refuseWithheld(why: Withheld): never {
+  return refuse(why, WHY[why]);
 }

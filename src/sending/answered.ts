@@ -5,7 +5,8 @@ import { firstField, readFields } from '../../mail/message/header.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
 import { replyReferences } from '../../mail/message/reply-references.ts';
 import { baseSubject } from '../../mail/message/subject.ts';
-import { accountByKey } from '../../mail/store/account.ts';
+import { accountById, accountByKey } from '../../mail/store/account.ts';
+import { writersOf } from '../../mail/store/alias.ts';
 import { answerables, threadOfMessage } from '../../mail/store/answerable.ts';
 import { rowId } from '../ids.ts';
 import { refuse } from '../operations/refusal.ts';
@@ -47,8 +48,14 @@ async function ofSent({ store }: World, { organization }: Sender, { from }: Aski
 }
 
 async function ofMailbox(world: World, sender: Sender, request: Asking, id: string): Promise<Reply> {
-  const account = await accountAt(world, sender, request);
-  if (account === undefined) return undefined;
+  for (const account of await accountsAt(world, sender, request)) {
+    const reply = await inMailbox(world, account, id);
+    if (reply !== undefined) return reply;
+  }
+  return undefined;
+}
+
+async function inMailbox(world: World, account: number, id: string): Promise<Reply> {
   const thread = jmapRow('thread', account, id);
   const email = jmapRow('email', account, id) ?? Number(/^msg_(\d+)$/.exec(id)?.[1] ?? 0);
   const found = await world.store.read(answerables, { account, ...(thread === undefined ? { email } : { thread }) });
@@ -64,18 +71,32 @@ async function ofMailbox(world: World, sender: Sender, request: Asking, id: stri
 
 const NAMES = ['message-id', 'in-reply-to', 'references'] as const;
 
-/** The mailbox that stands at the address of the author. */
-async function accountAt(
-  { store }: World,
-  sender: Sender,
-  { from }: Pick<Asking, 'from'>,
-): Promise<number | undefined> {
-  if (sender.account !== null) return sender.account;
+/** The mailbox that stands at the address of the author, or those that write as it where it is an alias. */
+async function accountsAt({ store }: World, sender: Sender, { from }: Pick<Asking, 'from'>): Promise<number[]> {
+  const { account, organization: tenant } = sender;
+  if (account !== null) return [account];
   for (const key of lookupKeys(from.address)) {
-    const found = await store.read(accountByKey, { tenant: sender.organization, key });
-    if (found !== undefined) return found.id;
+    const found = await store.read(accountByKey, { tenant, key });
+    if (found !== undefined) return [found.id];
+    const writers = await store.read(writersOf, { tenant, key });
+    if (writers.length > 0) return withinDomains(store, sender, writers);
   }
-  return undefined;
+  return [];
+}
+
+/** An alias may lead to mailboxes of a domain of which its program may know nothing. */
+async function withinDomains(
+  store: World['store'],
+  { allowedDomains }: Sender,
+  accounts: readonly number[],
+): Promise<number[]> {
+  if (allowedDomains === null) return [...accounts];
+  const within: number[] = [];
+  for (const account of accounts) {
+    const { address = '' } = (await store.read(accountById, { account })) ?? {};
+    if (allowedDomains.includes(textKey(address).slice(address.lastIndexOf('@') + 1))) within.push(account);
+  }
+  return within;
 }
 
 /**
@@ -88,10 +109,10 @@ export async function threadOf(
   request: { from: Address; threadId: string | null },
   { messageId, subject }: Pick<SentEmail, 'messageId' | 'subject'>,
 ): Promise<string | null> {
-  const account = await accountAt(world, sender, { from: { address: request.from } });
-  const asked = request.threadId;
-  if (account === undefined) return asked;
-  const input = { account, messageId, subject: baseSubject(subject) };
-  const thread = await world.store.read(threadOfMessage, input);
-  return thread === undefined ? asked : jmapId('thread', thread);
+  const about = { messageId, subject: baseSubject(subject) };
+  for (const account of await accountsAt(world, sender, { from: { address: request.from } })) {
+    const thread = await world.store.read(threadOfMessage, { account, ...about });
+    if (thread !== undefined) return jmapId('thread', thread);
+  }
+  return request.threadId;
 }

@@ -6,6 +6,9 @@ import { threadOf } from '../../mail/store/conversation.ts';
 import { type StoredParts, storedParts } from '../../mail/store/stored-part.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
+import { messageText } from '../reading/message-text.ts';
+import { knownMessages } from '../reading/summary.ts';
+import { refuseWithheld, whyWithheld } from '../reading/withheld.ts';
 import type { EmailRequest } from './email-request.ts';
 import type { Sender } from './key-auth.ts';
 import { findUpload } from './upload-commands.ts';
@@ -81,10 +84,19 @@ async function partOf(world: World, { reads, limits }: Sender, id: string, where
     ? await world.store.read(storedParts, { account: reads, email })
     : undefined;
   if (ref === undefined || stored === undefined) return missing(path, 'the mailbox that sends has no such attachment');
+  await notWithheld(world, reads, email);
   if (ref.kind === 'message') return wholeMessage(world, stored, where);
   const part = stored.parts.find((one) => ref.kind === 'part' && one.path === ref.path && one.type !== 'multipart');
   if (part === undefined) return missing(path, 'the mailbox that sends has no such attachment');
   return decodedPart(world, stored, part, where);
+}
+
+/** What a program is not shown it hands on to nobody. */
+async function notWithheld(world: World, account: number, email: number): Promise<void> {
+  const { store } = world;
+  const [known] = (await knownMessages(store, { id: account, address: '' }, [email], true)) ?? tooLarge(world);
+  const why = known && whyWithheld(known, await messageText(store, known.row));
+  if (why !== undefined) refuseWithheld(why);
 }
 
 /** A token that is for one conversation hands on nothing of others. */

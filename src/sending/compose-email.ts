@@ -3,6 +3,7 @@ import { type Authors, parseAuthors } from '../../mail/message/authors.ts';
 import { composeMessage, type ComposedAttachment } from '../../mail/message/compose-message.ts';
 import { htmlText } from '../../mail/message/html-text.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
+import type { SecretLinkForms } from '../../mail/message/secret-link.ts';
 import type { MessageIndex } from '../../mail/message/index-types.ts';
 import { ownId } from '../../mail/message/msg-id.ts';
 import { type Field, firstField, readFields } from '../../mail/message/header.ts';
@@ -38,7 +39,7 @@ export interface Composed {
 }
 
 /** Writes the message. Whoever reads it must see the author that was checked, and no other. */
-export function composeEmail(mail: Filled, now: number): Composed {
+export function composeEmail(mail: Filled, now: number, links: SecretLinkForms | undefined): Composed {
   const messageId = `<${randomBytes(16).toString('hex')}@${mail.from.address.domain}>`;
   const { html, unsubscribe } = mail;
   const unsubscribed = unsubscribe === undefined ? [] : unsubscribeFields(unsubscribe);
@@ -50,12 +51,12 @@ export function composeEmail(mail: Filled, now: number): Composed {
     headers: [...Object.entries(mail.headers), ...replyFields(mail), ...unsubscribed],
     attachments: mail.files,
   });
-  return composed(data);
+  return composed(data, links);
 }
 
 /** Octets that are a message as it leaves, with what is found in them. */
-export function composed(data: Buffer): Composed {
-  const index = indexMessage(data);
+export function composed(data: Buffer, links: SecretLinkForms | undefined): Composed {
+  const index = indexMessage(data, links);
   const header = data.subarray(0, index.headerLength);
   const authors = parseAuthors(header);
   if (authors.kind === 'refused') {

@@ -2,6 +2,7 @@ import type { Address } from '../../mail/message/address.ts';
 import { formatAddress } from '../../mail/message/address.ts';
 import { harmless, ownerAddress, subjectOf } from '../bootstrap/claim-letter.ts';
 import { prepareLetter } from '../letters/letter.ts';
+import { secretUrl } from '../letters/secret-pages.ts';
 import type { World } from '../operations/world.ts';
 import { newSecret } from '../people/secrets.ts';
 import { type Confirmation, CONFIRM_DAYS } from './confirmation-commands.ts';
@@ -30,7 +31,7 @@ export async function prepareConfirmation(world: World, asking: Asking): Promise
       `${formatAddress(source)} to this address.`,
       `If you want that, open this page within ${CONFIRM_DAYS} days and confirm it:`,
       '',
-      `${world.baseUrl()}/forward/confirm?token=${secret}`,
+      secretUrl(world.baseUrl, 'forward', { token: secret }),
       '',
       'If you do not, do nothing: no mail is forwarded to you.',
       '',

@@ -1,6 +1,6 @@
 import { countAgentMail } from '../../mail/delivery/agent/count.ts';
 import { outboxItem } from '../../mail/delivery/outbox-items.ts';
-import { tryHolding, trySubmit } from '../../mail/delivery/submit.ts';
+import { trySubmit } from '../../mail/delivery/submit.ts';
 import { budgetLeft } from '../../mail/store/budget.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
 import { approveUrl } from '../approvals/url.ts';
@@ -78,15 +78,15 @@ async function tried(
   { store, clock }: World,
   mail: SendRequest,
 ): Promise<{ kind: 'tried'; facts: Omit<SentEmail, 'id'> } | { kind: 'repeated'; sent: SentEmail } | NotSent> {
-  const stopped = await store.read(trySubmit, { mail, now: clock() });
-  if (stopped?.kind === 'repeated') {
-    const sent = await store.read(findSentByTrace, { trace: stopped.trace });
-    if (sent === undefined) throw new Error(`the message ${stopped.trace} was sent before and has no record`);
-    return { kind: 'repeated', sent };
+  const judged = await store.read(trySubmit, { mail, now: clock() });
+  if (judged.kind === 'passed') {
+    const reasons = judged.reasons.map(({ text }) => text);
+    return { kind: 'tried', facts: factsOf(mail, reasons) };
   }
-  if (stopped !== undefined) return stopped;
-  const reasons = (await store.read(tryHolding, { mail, now: clock() })).map(({ text }) => text);
-  return { kind: 'tried', facts: factsOf(mail, reasons) };
+  if (judged.kind !== 'repeated') return judged;
+  const sent = await store.read(findSentByTrace, { trace: judged.trace });
+  if (sent === undefined) throw new Error(`the message ${judged.trace} was sent before and has no record`);
+  return { kind: 'repeated', sent };
 }
 
 /** Those who are suppressed are left out, and the others asked for again; anything else ends it. */

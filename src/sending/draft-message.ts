@@ -6,6 +6,7 @@ import { composeMessage, type ComposedAttachment } from '../../mail/message/comp
 import { formatDate } from '../../mail/message/date.ts';
 import { readFields } from '../../mail/message/header.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
+import type { SecretLinkForms } from '../../mail/message/secret-link.ts';
 import { rewriteSubmittedHeader } from '../../mail/message/rewrite.ts';
 import { refuse } from '../operations/refusal.ts';
 import { type Composed, composed } from './compose-email.ts';
@@ -53,6 +54,7 @@ const NOT_SENT = /^(?:date|x-mozilla-|x-draft|x-identity-key|x-account-key|fcc|x
 export function draftAsSent(
   stored: Buffer,
   now: number,
+  links: SecretLinkForms | undefined,
 ): { message: Composed; from: Address; recipients: Address[]; inReplyTo: string | undefined } {
   const { headerLength } = indexMessage(stored);
   const header = stored.subarray(0, headerLength);
@@ -73,7 +75,7 @@ export function draftAsSent(
     messageId: `<${randomBytes(16).toString('hex')}@${from.domain}>`,
   });
   return {
-    message: composed(Buffer.concat([rewritten, stored.subarray(headerLength)])),
+    message: composed(Buffer.concat([rewritten, stored.subarray(headerLength)]), links),
     from,
     recipients: [...new Map(named.map(({ address }) => [addressKey(address), address])).values()],
     inReplyTo: fields.find(({ name }) => name === 'in-reply-to')?.value,

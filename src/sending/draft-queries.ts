@@ -1,4 +1,3 @@
-import { hashId, ownId } from '../../mail/message/msg-id.ts';
 import { query, type Read } from '../../mail/store/engine/types.ts';
 
 interface Form {
@@ -69,22 +68,3 @@ const KINSHIPS: readonly ((one: Form, old: Form) => boolean)[] = [
 function own({ refs }: Form): bigint {
   return refs.byteLength < 8 ? 0n : Buffer.from(refs).readBigInt64LE(0);
 }
-
-/** The message of an account with this Message-ID, which may stand in brackets. */
-export const emailByMessageId = query(
-  'email-by-message-id',
-  async (rx, { account, messageId }: { account: number; messageId: string }): Promise<number | undefined> => {
-    const h = hashId(ownId(messageId));
-    const octets = Buffer.alloc(8);
-    octets.writeBigInt64LE(h);
-    const row = await rx.get<{ id: number }>(
-      `SELECT e.id FROM msgid i JOIN email e ON e.thread_id = i.thread_id JOIN email_meta m ON m.email_id = e.id
-       WHERE i.account_id = ?1 AND i.h = ?2 AND +e.account_id = ?1 AND substr(m.refs, 1, 8) = ?3
-         AND EXISTS (SELECT 1 FROM entry n WHERE n.email_id = e.id AND n.flags & 8 = 0) ORDER BY e.id LIMIT 1`,
-      account,
-      h,
-      octets,
-    );
-    return row?.id;
-  },
-);

@@ -95,10 +95,11 @@ async function writeForwarder(
   stamp: Stamp,
 ): Promise<{ id: number; created_at: number }> {
   const row = await tx.get<{ id: number; created_at: number }>(
-    `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, pending, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO forwarder (organization_id, domain_id, source, source_key, destination, destination_key, keep_local, pending, created_at, set_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (organization_id, source_key, destination_key)
-       DO UPDATE SET keep_local = excluded.keep_local, pending = excluded.pending
+       DO UPDATE SET keep_local = excluded.keep_local, pending = excluded.pending,
+         set_by = iif(excluded.set_by IS NULL, NULL, set_by)
      RETURNING id, created_at`,
     input.organization,
     input.domain,
@@ -109,6 +110,7 @@ async function writeForwarder(
     Number(input.keepLocal),
     Number(pending),
     stamp.now,
+    input.by ?? null,
   );
   if (row === undefined) throw new Error('a forwarder was written and has no row');
   return row;
@@ -163,7 +165,7 @@ export const removeForwarder = command(
 );
 
 /** What is written down of a forward: all but who may confirm it. */
-interface ForwarderRow extends Record<string, number | string> {
+interface ForwarderRow extends Record<string, number | string | null> {
   id: number;
   organization_id: number;
   domain_id: number;
@@ -174,10 +176,11 @@ interface ForwarderRow extends Record<string, number | string> {
   keep_local: number;
   pending: number;
   created_at: number;
+  set_by: string | null;
 }
 
 const COLUMNS =
-  'id, organization_id, domain_id, source, source_key, destination, destination_key, keep_local, pending, created_at';
+  'id, organization_id, domain_id, source, source_key, destination, destination_key, keep_local, pending, created_at, set_by';
 
 type Which = Pick<NewForwarder, 'organization' | 'sourceKey' | 'destinationKey'>;
 
@@ -209,6 +212,8 @@ async function putBack(tx: Write, before: ForwarderRow | null, after: ForwarderR
   };
   const now = await storedForwarder(tx, which);
   if (now?.keep_local !== after?.keep_local) return false;
+  // Who says the same again makes it theirs; what is from before that was written down says nothing of it.
+  if ((now?.set_by ?? null) !== (after?.set_by ?? null)) return false;
   if (before === null) {
     await tx.run('DELETE FROM forwarder WHERE id = ?', now?.id ?? 0);
     return true;
@@ -230,7 +235,7 @@ async function restore(tx: Write, which: Which, row: ForwarderRow): Promise<bool
   if (domain === undefined || row.pending === 1) return false;
   if ((await isFull(tx, row.organization_id)) || (await wayBack(tx, which)) !== undefined) return false;
   await tx.run(
-    `INSERT INTO forwarder (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO forwarder (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.id,
     row.organization_id,
     row.domain_id,
@@ -241,6 +246,7 @@ async function restore(tx: Write, which: Which, row: ForwarderRow): Promise<bool
     row.keep_local,
     row.pending,
     row.created_at,
+    row.set_by ?? null,
   );
   return true;
 }

@@ -6,7 +6,11 @@ import { type Steer, type Steered, steerQueue } from '../../mail/store/queue-ste
 /** Lets go what a person had to look at, who runs the box; nothing of an organization that is frozen. */
 export const releaseHeld = command(
   'release-held',
-  async (tx, { id }: { id: number }, stamp): Promise<{ kind: 'released' | 'none' | 'frozen' }> => {
+  async (
+    tx,
+    { id, sha256 }: { id: number; sha256?: string },
+    stamp,
+  ): Promise<{ kind: 'released' | 'none' | 'frozen' }> => {
     const frozen = await tx.get(
       `SELECT 1 AS there FROM submission s JOIN organization o ON o.id = s.tenant
        WHERE s.id = ? AND o.frozen_at IS NOT NULL`,
@@ -15,7 +19,7 @@ export const releaseHeld = command(
     if (frozen !== undefined) return { kind: 'frozen' };
     const asked = await approvalRow(tx, id);
     if (asked?.state !== 'pending') return releaseWaiting.run(tx, { id }, stamp);
-    if ((await undecidable(tx, asked, stamp.now)) !== undefined) return { kind: 'none' };
+    if ((await undecidable(tx, asked, stamp.now, sha256)) !== undefined) return { kind: 'none' };
     await approve(tx, asked, 'operator', stamp);
     return { kind: 'released' };
   },

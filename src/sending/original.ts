@@ -38,7 +38,7 @@ export interface Original extends Quotable {
 export async function readOriginal(store: MailStore, row: EmailRow): Promise<Original> {
   const head = await store.blob(row.blob, 0, Math.min(row.listing?.headerLength ?? 0, LIMITS.header));
   const fields = readFields(head.toString('latin1'), LIMITS.fields);
-  const source = storedSource({ store }, row);
+  const source = storedSource({ store }, row, false);
   const { textBody, htmlBody, attachments } = bodyLists(bodyTree(source));
   const texts = [...new Set([...textBody, ...htmlBody])].filter(({ part }) => part.type === 'text');
   const values = await bodyValues(source, texts, MOST_TEXT, new ReadBudget());

@@ -1,6 +1,7 @@
 import type { Log, Meter } from '../../mail/log.ts';
 import { type PausedSender, untoldPauses } from '../../mail/store/paused-sender.ts';
 import type { Post } from '../letters/letter.ts';
+import { Rounds } from '../letters/rounds.ts';
 import { tellPause } from './pause-commands.ts';
 import { pauseLetters } from './pause-letter.ts';
 
@@ -17,13 +18,12 @@ export type HeraldOptions = Post & {
 /** Tells owners whose mailbox or key was paused: once a pause, also of those before this start. */
 export class PauseHerald implements AsyncDisposable {
   readonly #options: HeraldOptions;
-  #timer: NodeJS.Timeout;
-  #round: Promise<void> | undefined;
-  #closing = false;
+  readonly #rounds: Rounds;
 
   constructor(options: HeraldOptions) {
+    const failed = 'owners could not be told that a sender is paused, it is tried again';
     this.#options = options;
-    this.#timer = this.#later();
+    this.#rounds = new Rounds({ round: () => this.run(), everyMs: EVERY_MS, failed, log: options.log });
   }
 
   /** Tells of all that nobody was told of. */
@@ -32,29 +32,12 @@ export class PauseHerald implements AsyncDisposable {
     for (;;) {
       const untold = await store.read(untoldPauses, { limit: TOGETHER });
       for (const paused of untold) await this.#tell(paused);
-      if (untold.length < TOGETHER || this.#closing) return;
+      if (untold.length < TOGETHER || this.#rounds.closing) return;
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    clearTimeout(this.#timer);
-    await this.#round;
-  }
-
-  #later(): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#round = this.run()
-        .catch((error: unknown) =>
-          this.#options.log.error(
-            { err: error },
-            'owners could not be told that a sender is paused, it is tried again',
-          ),
-        )
-        .finally(() => {
-          if (!this.#closing) this.#timer = this.#later();
-        });
-    }, EVERY_MS).unref();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#rounds[Symbol.asyncDispose]();
   }
 
   async #tell(paused: PausedSender): Promise<void> {

@@ -4,6 +4,7 @@ import type { Identity } from '../../mail/delivery/identity.ts';
 import { type Address, addressKey, formatAddress, needsUtf8, textKey } from '../../mail/message/address.ts';
 import { accountByKey } from '../../mail/store/account.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
+import { answeredLetter, answerKey } from '../digest/answer-address.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { agentVerdict } from './agent-verdict.ts';
@@ -87,7 +88,7 @@ async function toldOf(world: World, sender: Sender, mail: Outbound, recipients: 
   const asked = { tenant, account, credential, sender: formatAddress(mail.from), size: index.size };
   const to = recipients.map(formatAddress);
   const verdict = await world.policy({ ...asked, recipients: to });
-  const message = { tenant, account, index, data, file: null, recipients: to, now: world.clock() };
+  const message = { tenant, account, index, data, file: null, recipients: to, now: world.clock(), door: 'api' };
   return aboutMessage(world.store, agentVerdict(verdict, sender, mail), message);
 }
 
@@ -100,11 +101,19 @@ async function destinationsOf(
   { store, secrets, clock, settings }: World,
   sender: Address,
   recipients: readonly Address[],
-  { fields }: Composed,
+  { fields, index: { secretLink } }: Composed,
 ): Promise<Pick<SendRequest, 'here' | 'local' | 'elsewhere' | 'onward'>> {
   const key = secrets.subkey('forwarding');
   const { hostname } = settings;
-  const mail = { sender, fields, key, now: clock(), hostname, authors: [sender.domain] };
+  const answer = recipients.find((to) => answeredLetter(to, hostname, answerKey(secrets)) !== undefined);
+  // What a program sends may wait, or go later: STOP would be taken as delivered, and nobody would have read it.
+  if (answer !== undefined) {
+    const why = 'it takes answers to a daily letter, and only from a mail program';
+    refuse('recipient_blocked', `${formatAddress(answer)} cannot be written to: ${why}.`, {
+      recipients: [formatAddress(answer)],
+    });
+  }
+  const mail = { sender, fields, key, now: clock(), hostname, authors: [sender.domain], secretLink };
   const { unreachable, ...where } = await destinations(store, recipients, mail);
   const [first] = unreachable;
   if (first === undefined) return where;

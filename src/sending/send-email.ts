@@ -82,7 +82,7 @@ export async function outboundOf(
     trace,
     from,
     recipients: namedIn(request).map((address) => ({ address, source: sources.get(addressKey(address)) ?? null })),
-    composed: composeEmail(filled, world.clock()),
+    composed: composeEmail(filled, world.clock(), world.store.secretLinks),
     sendAt,
     dryRun,
     failIfHeld,

@@ -1,5 +1,5 @@
 import { ShownForms } from '../../mail/delivery/agent/secrets/shown-form.ts';
-import { noteShown, type SecretKind } from '../../mail/store/shown-secret.ts';
+import { noteShown, type ShownKind } from '../../mail/store/shown-secret.ts';
 import type { Call } from '../operations/operation.ts';
 
 /** For what the key is under which secrets are remembered. */
@@ -7,7 +7,7 @@ export const SHOWN_PURPOSE = 'shown secrets';
 
 const HOUR_MS = 3_600_000;
 /** Codes and links are over soon; what opens a mailbox is not. */
-const LIFE_MS: Readonly<Record<SecretKind, number>> = {
+const LIFE_MS: Readonly<Record<ShownKind, number>> = {
   code: HOUR_MS,
   link: HOUR_MS,
   session: HOUR_MS,
@@ -22,7 +22,7 @@ const LIFE_MS: Readonly<Record<SecretKind, number>> = {
  */
 export async function noteShownSecret(
   { store, secrets, tenant, clock }: Pick<Call, 'store' | 'secrets' | 'tenant' | 'clock'>,
-  { kind, text }: { kind: SecretKind; text: string },
+  { kind, text }: { kind: ShownKind; text: string },
 ): Promise<void> {
   const form = new ShownForms(secrets.subkey(SHOWN_PURPOSE)).make(kind, text);
   if (form !== undefined) await store.write(noteShown, { tenant, form, expiresAt: clock() + LIFE_MS[kind] });

@@ -1,5 +1,5 @@
 import type { Reason } from '../../mail/delivery/agent/types.ts';
-import { enter, judge, type Submitted, tryHolding } from '../../mail/delivery/submit.ts';
+import { enter, holding, judge, type Submitted } from '../../mail/delivery/submit.ts';
 import type { Stamp, Write } from '../../mail/store/engine/types.ts';
 import { sentBefore } from '../../mail/store/sent-before.ts';
 import { isDraftThere } from './origin-commands.ts';
@@ -13,11 +13,11 @@ export async function submitOnce(tx: Write, request: SendRequest, stamp: Stamp):
   const before = await sentBefore(tx, request.guard, stamp.now);
   if (before !== undefined) return before;
   if (!(await isDraftThere(tx, request))) return { kind: 'draft-changed' };
-  const stopped = await judge(tx, request, stamp.now);
-  if (stopped !== undefined) return stopped;
-  const reasons = request.failIfHeld ? await tryHolding.run(tx, { mail: request, now: stamp.now }) : [];
+  const judged = await judge(tx, request, stamp.now);
+  if (judged.kind !== 'passed') return judged;
+  const reasons = request.failIfHeld ? await holding(tx, request, judged) : [];
   if (reasons.length > 0) return { kind: 'needs-approval', reasons: reasons.map(({ text }) => text) };
-  return enter(tx, request, stamp);
+  return enter(tx, request, judged, stamp);
 }
 
 /** Why a message waits that was taken. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { say } from '../http/answers.ts';
 import { refuse } from '../operations/refusal.ts';
+import { linkHolds } from '../tokens/holds.ts';
 import type { World } from '../operations/world.ts';
 import type { Sender } from './key-auth.ts';
 import { keepOctets } from './keep-octets.ts';
@@ -53,7 +54,7 @@ async function byLink(world: World, request: FastifyRequest, reply: FastifyReply
     });
   }
   const place = readTicket(world.secrets.subkey('upload links'), String(ticket), world.clock());
-  if (place === undefined) {
+  if (place === undefined || !(await linkHolds(world, place.credential))) {
     return say(reply, { error: 'not_found', message: 'This link is not good, or not any more: ask for a new one.' });
   }
   try {

@@ -1,3 +1,4 @@
+import type { AnswerDesk } from '../../mail/delivery/answers.ts';
 import { startImap } from '../../mail/imap/server.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Greylist } from '../../mail/receiver/greylist.ts';
@@ -36,6 +37,7 @@ export function openReceiver(
     clock,
   }: Inside,
   judging: Judging | null,
+  answers: AnswerDesk,
 ) {
   const tenants = new Tenants(store);
   const intake = new StoreIntake({
@@ -46,6 +48,7 @@ export function openReceiver(
     reportKey,
     ...(settings.greylist && { greylist: new Greylist(store, clock) }),
     judging,
+    answers,
     log,
     meter: metrics,
     senderOf: (account) => senderOf({ store, tenants }, settings, account),
@@ -92,6 +95,7 @@ export function openImap({
       new StoreBackend(store, login.account, clock, {
         hand: { credential: login.credential },
         shown: (emails) => agents.shownToLogin(login, emails),
+        opened: (emails) => agents.openedByLogin(login, emails, 'imap'),
       }),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     secureContext: () => tls.secureContext(),

@@ -17,6 +17,7 @@ import { askServer } from '../dns/ask.ts';
 import { SigningKeys } from '../domains/domains.ts';
 import { type AskParents, parentsOf } from '../domains/parents.ts';
 import { inNetworks, mayReach } from '../networks.ts';
+import { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { boxSmarthost, StoredSmarthosts } from '../routes/smarthosts.ts';
 import { createTlsSource, type TlsSource } from '../tls/context.ts';
 import { LastUsed } from '../tokens/last-used.ts';
@@ -48,6 +49,7 @@ export interface Inside extends Surroundings {
   parents: AskParents;
   lastUsed: LastUsed;
   /** Who of those that read and send is an agent. */
+  pdfs: PdfReader;
   agents: Agents;
   /** Networks that limits do not count. */
   exempt: (ip: string) => boolean;
@@ -69,6 +71,8 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
   const local = !settings.live;
   const throttle = new Throttle();
   const guard = await openGuard(around, store, exempt);
+  const pdfs = stack.use(new PdfReader());
+  const agents = new Agents({ store, clock, meter: metrics, log, secrets, pdfs, prefix: settings.tokenPrefix });
   const logins = createLogins({
     credentials: stack.use(new StoredCredentials(store)),
     throttle,
@@ -77,6 +81,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     secret: secrets.subkey('login salt'),
     local,
     exempt,
+    barred: (password) => agents.barredLogin(password),
     log,
     meter: metrics,
   });
@@ -111,7 +116,8 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     lookNow,
     parents,
     lastUsed,
-    agents: new Agents({ store, clock, meter: metrics, log, secrets, prefix: settings.tokenPrefix }),
+    pdfs,
+    agents,
     exempt,
     hold,
     local,

@@ -3,6 +3,7 @@ import type { SecretBox } from '../../mail/store/secrets.ts';
 import { getSetting, setSetting } from '../../mail/store/setting.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import type { Settings } from '../../config/settings.ts';
+import { secretLinksOf } from '../letters/secret-pages.ts';
 import { CannotStart, type Surroundings } from './surroundings.ts';
 
 /** Opens what is remembered, and brings its tables up to date. */
@@ -11,6 +12,7 @@ export function openStore({ settings, log, metrics, clock, fatal, keepFree }: Su
     dataDir: settings.dataDir,
     engine: new URL('../store-thread.ts', import.meta.url),
     keepFree: keepFree ?? Math.max(100 * 1024 * 1024, 2 * settings.maxMessageBytes),
+    secretLinks: secretLinksOf(settings),
     clock,
     log,
     meter: metrics,

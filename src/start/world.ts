@@ -1,17 +1,22 @@
+import type { Settings } from '../../config/settings.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
+import type { Revoke } from '../agents/agent-logins.ts';
 import { HttpLimits } from '../http/rate.ts';
 import type { World } from '../operations/world.ts';
-import { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { Runner } from '../services/runner.ts';
 import { Waits } from '../waiting/waits.ts';
 import type { Inside } from './inside.ts';
 import type { Listeners } from './ports.ts';
 
+/** {base_url}, without a slash at the end. */
+export function baseUrlOf({ baseUrl }: Pick<Settings, 'baseUrl'>, { http, https }: Listeners): string {
+  return baseUrl ?? `http://127.0.0.1:${http ?? https ?? 0}`;
+}
+
 /** What operations may use. `listeners` is filled in when all doors are open. */
 export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: World['refusedLogins']): World {
   const { settings, clock, logins, queue } = inside;
-  const local = (): string => `http://127.0.0.1:${listeners.http ?? listeners.https ?? 0}`;
-  const baseUrl = (): string => settings.baseUrl ?? local();
+  const baseUrl = (): string => baseUrlOf(settings, listeners);
   const ports = (): Listeners => listeners;
   return {
     ...inside,
@@ -21,15 +26,19 @@ export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: Wor
     policy: inside.agents.policy,
     baseUrl,
     ports,
-    pdfs: new PdfReader(),
     waits: new Waits(inside),
     runner: new Runner({ ...inside, baseUrl, ports }),
-    revoked(account, gone) {
-      if (gone === undefined) logins.revoked({ account });
-      for (const credential of gone ?? []) logins.revoked({ account, credential });
-    },
+    revoked: revoking(logins),
     catalogue: async () => (await import('../operations/catalogue.ts')).CATALOGUE,
     queueChanged: () => queue.changed(),
     refusedLogins,
+  };
+}
+
+/** Ends sessions of passwords that hold no more; without their rows all of an account. */
+export function revoking(logins: Inside['logins']): Revoke {
+  return (account, gone) => {
+    if (gone === undefined) logins.revoked({ account });
+    for (const credential of gone ?? []) logins.revoked({ account, credential });
   };
 }

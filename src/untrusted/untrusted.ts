@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { visibleLine } from './invisible.ts';
 
 /** What was taken out of a text before it was shown. */
 export const Removed = z.object({
@@ -38,6 +39,14 @@ export const NOTHING_REMOVED: Removed = {
   trackers: 0,
   images: 0,
 };
+
+/** Characters of what another server said. */
+const MOST_SAID = 500;
+
+/** What a server or a program of others said, as it is shown under a key `untrusted`. */
+export function remoteWords(text: string): string {
+  return visibleLine(text, MOST_SAID);
+}
 
 /** A fence for one answer. */
 export function newNonce(): string {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { storedMessage } from '../../mail/store/arrival.ts';
 import { blobPath } from '../../mail/store/blob.ts';
 import { blobBytes } from '../../mail/store/content.ts';
+import { veiled } from '../../mail/store/veil.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import type { LinkMaker } from './attachment-link.ts';
 import { inboundBody } from './payload.ts';
@@ -28,7 +29,8 @@ export const inboundWebhookBody = query(
     if (found === undefined) return { kind: 'gone' };
     const bytes = 'data' in found ? found.data : fileOf(input.blobs, found.file);
     if (bytes === undefined || bytes.byteLength < stored.length) return { kind: 'unreadable' };
-    return { kind: 'body', body: inboundBody(input.mailbox, input.email, stored, bytes, input.links) };
+    const shown = stored.veiledFrom === null ? bytes : veiled(bytes, 0, stored.veiledFrom);
+    return { kind: 'body', body: inboundBody(input.mailbox, input.email, stored, shown, input.links) };
   },
 );
 

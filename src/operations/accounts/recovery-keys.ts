@@ -10,7 +10,8 @@ import {
 } from '../../recovery/commands.ts';
 import { readBase64, readPublicKey, verifies } from '../../recovery/ed25519.ts';
 import { gateOf, listRecoveryKeys, pendingKey } from '../../recovery/gate-queries.ts';
-import { always, operation } from '../operation.ts';
+import { noMailbox } from '../about.ts';
+import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line } from '../schemas.ts';
 
@@ -26,7 +27,7 @@ export const registerKey = operation({
   description:
     'Registers an Ed25519 public key (SPKI, base64 or base64url) as pending and returns a 32-byte challenge. Sign the raw challenge bytes and call verify_recovery_key within 10 minutes. Use a key made for this alone.',
   hints: { idempotent: true },
-  rule: always,
+  rule: noMailbox,
   input: z.strictObject({
     organizationId: Id('organization').optional(),
     label: Line(1, 64),
@@ -84,6 +85,7 @@ export const verifyKey = operation({
   description:
     'Activates a pending recovery key with a signature over the raw 32 challenge bytes (64 bytes, base64 or base64url). 10 minutes, 5 attempts. An organization without a human owner can deploy from then on.',
   hints: { idempotent: true },
+  rule: noMailbox,
   input: z.strictObject({ keyId: Id('recoveryKey'), signature: z.string().min(1).max(1_000) }),
   output: z.object({
     keyId: z.string(),
@@ -182,7 +184,7 @@ export const revokeKey = operation({
   description:
     'Ends a recovery key for good. Without another active key an organization without a human owner cannot deploy.',
   hints: { destructive: true, idempotent: true },
-  rule: always,
+  rule: noMailbox,
   input: z.strictObject({ keyId: Id('recoveryKey') }),
   output: z.object({ keyId: z.string(), revoked: z.literal(true) }),
   async run(call, { keyId }) {

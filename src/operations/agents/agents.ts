@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { AGENT_MODES } from '../../../mail/delivery/agent/types.ts';
+import { holdMore } from '../../../mail/store/agent-hold.ts';
+import { endAgentLogins } from '../../agents/agent-logins.ts';
 import { agentsOf } from '../../agents/agent-list-queries.ts';
 import { setTokenMode, stopAgents } from '../../agents/mode-commands.ts';
+import { getsDailyLetter } from '../../digest/owner-queries.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
@@ -30,15 +33,21 @@ export const listAgents = operation({
   action: 'read',
   peopleOnly: true,
   description:
-    'Lists the tokens that hold, with their mode, and what each read of outsiders and sent in 24 hours. Changes nothing.',
+    'Lists the tokens that hold, with their mode, and what each read of outsiders and sent in 24 hours; dailyLetter: whether the owner who asks gets it. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
-  output: z.object({ stoppedAt: z.string().nullable(), agents: z.array(Agent) }),
+  output: z.object({
+    stoppedAt: z.string().nullable(),
+    dailyLetter: z.boolean().nullable(),
+    agents: z.array(Agent),
+  }),
   rest: { method: 'GET', path: '/api/agents' },
   async run(call) {
     const { stoppedAt, agents } = await call.store.read(agentsOf, { organization: call.tenant, now: call.clock() });
+    const asks = { organization: call.tenant, user: call.caller.user?.id ?? 0 };
     return {
       stoppedAt: isoOrNull(stoppedAt),
+      dailyLetter: await call.store.read(getsDailyLetter, asks),
       agents: agents.map(({ id, shown: prefix, lastUsedAt, read, sent, held, name, actions, mode }) => ({
         tokenId: publicId('token', id),
         name,
@@ -71,7 +80,7 @@ export const setAgentMode = operation({
     withoutMembers(call);
     const input = { organization: call.tenant, id: rowId('token', tokenId) ?? 0, mode };
     const done = await call.change(setTokenMode, input, tokenId, { mode });
-    return done.kind === 'missing' ? notFound('token') : { tokenId, mode, held: done.held };
+    return done.kind === 'missing' ? notFound('token') : { tokenId, mode, held: await heldIn(call, done.held) };
   },
 });
 
@@ -90,7 +99,8 @@ export const stopAllAgents = operation({
   rest: { method: 'POST', path: '/api/agents/stop' },
   async run(call) {
     const { held } = await call.change(stopAgents, { organization: call.tenant, stopped: true }, 'agents');
-    return { stopped: true as const, held };
+    await endAgentLogins(call, call.tenant);
+    return { stopped: true as const, held: await heldIn(call, held) };
   },
 });
 
@@ -114,7 +124,21 @@ export const startAllAgents = operation({
   },
 });
 
+/** Commits of one request. */
+export const MOST_SLICES = 200;
+
+/** Holds the rest, slice after slice; what one request does not come to is held before it could leave, or behind it. */
+async function heldIn({ store, tenant }: Call, first: number): Promise<number> {
+  let held = first;
+  for (let slice = 0; slice < MOST_SLICES; slice++) {
+    const done = await store.write(holdMore, { tenant });
+    held += done.held;
+    if (!done.more) break;
+  }
+  return held;
+}
+
 /** Who may stop agents need not be who may let them do more. */
-function withoutMembers({ caller }: Call): void {
+export function withoutMembers({ caller }: Call): void {
   if (caller.user?.role === 'member') outOfScope(caller);
 }

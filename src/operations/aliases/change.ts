@@ -16,7 +16,11 @@ export const updateAlias = operation({
   description:
     'Changes where an alias leads, until when, for how many messages in all, or its note; null takes a limit away, and what is left out stays. One that has ended goes on when it is given more time or more messages.',
   hints: { idempotent: true },
-  rule: (_call, { mailboxIds }) => mailboxIds !== undefined,
+  rule: async (call, { aliasId, mailboxIds }) => {
+    if (mailboxIds === undefined) return undefined;
+    const { accounts } = await aliasOf(call, aliasId);
+    return [...accounts, ...(await namedMailboxes(call, mailboxIds)).map(({ id }) => id)];
+  },
   input: z.strictObject({
     aliasId: Id('alias'),
     mailboxIds: MailboxIds.optional(),
@@ -52,6 +56,11 @@ export const removeAliasOf = operation({
   description:
     'Removes an alias: mail to its address is refused as unknown, or goes to a wildcard or catch-all that fits. To have it refused whatever else fits, let it expire with update_alias.',
   hints: { destructive: true, idempotent: true },
+  // One name is an address less; a pattern lets what is written to others go elsewhere.
+  rule: async (call, { aliasId }) => {
+    const { wild, accounts } = await aliasOf(call, aliasId);
+    return wild ? accounts : undefined;
+  },
   input: z.strictObject({ aliasId: Id('alias') }),
   output: z.object({ removed: z.literal(true), address: z.string() }),
   rest: { method: 'DELETE', path: '/api/email/aliases/:aliasId' },

@@ -24,7 +24,8 @@ export const createAlias = operation({
     'Makes an address that leads to one or more mailboxes, e.g. for one sign-up. Without localPart a readable name is made; "sales-*" takes all that fits, "*" is the catch-all of the domain. With expiresAt or maxMessages it ends by itself. list_aliases says how often and by whom it was used.',
   hints: {},
   // One name is an address more; a pattern takes what is written to others.
-  rule: (_call, { localPart }) => localPart?.includes('*') === true,
+  rule: async (call, { localPart, mailboxIds }) =>
+    localPart?.includes('*') === true ? (await namedMailboxes(call, mailboxIds)).map(({ id }) => id) : undefined,
   input: z.strictObject({
     mailboxIds: MailboxIds.optional(),
     localPart: Line(1, 64).optional(),

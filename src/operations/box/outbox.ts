@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sha256OfWaiting } from '../../approvals/octets.ts';
 import { rowId } from '../../ids.ts';
 import { releaseHeld } from '../../sending/held-commands.ts';
 import { operation } from '../operation.ts';
@@ -18,7 +19,9 @@ export const releaseOutboxItem = operation({
   input: z.strictObject({ outboxId: Id('outbox') }),
   output: z.object({ released: z.literal(true) }),
   async run(call, { outboxId }) {
-    const done = await call.change(releaseHeld, { id: rowId('outbox', outboxId) ?? 0 }, outboxId);
+    const id = rowId('outbox', outboxId) ?? 0;
+    const sha256 = await sha256OfWaiting(call, id);
+    const done = await call.change(releaseHeld, { id, ...(sha256 !== undefined && { sha256 }) }, outboxId);
     if (done.kind === 'frozen') {
       return refuse('conflict', 'Its organization is frozen: let that work again first (unfreeze_organization).');
     }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ownerAddress } from '../../bootstrap/claim-letter.ts';
 import { newSecret } from '../../people/secrets.ts';
 import { addSignInLink } from '../../people/sign-in-commands.ts';
+import { secretUrl } from '../../letters/secret-pages.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { isoOf } from '../schemas.ts';
@@ -28,7 +29,7 @@ export const createSignInLink = operation({
       const whom = email === undefined ? 'has no owner yet: open its claim link' : `has no member ${email}`;
       return refuse('not_found', `The operator's organization ${whom}.`);
     }
-    const url = `${call.baseUrl()}/auth/sign-in?token=${secret}`;
+    const url = secretUrl(call.baseUrl, 'signIn', { token: secret });
     return { url, email: done.email, expiresAt: isoOf(done.expiresAt) };
   },
 });

@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { addressKey, parseAddress } from '../../../mail/message/address.ts';
+import { newestWith } from '../../../mail/jmap/query/newest-with.ts';
+import { searchText } from '../../../mail/jmap/query/run-query.ts';
+import { readTerms } from '../../../mail/message/search-terms.ts';
 import { namedAddresses } from '../../../mail/message/named-address.ts';
 import { namesOf, rulingOn } from '../../../mail/policy/sender-rules.ts';
 import { type Contact, contactOf, contactsOf } from '../../../mail/store/contact.ts';
 import { senderRules } from '../../../mail/store/sender-rule.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { noteExposure, rowsOf } from '../../reading/exposure.ts';
-import { harmlessLine, isPlainAddress, knownMessages, summaries } from '../../reading/summary.ts';
+import { harmlessLine, knownMessages, summaries } from '../../reading/summary.ts';
+import { isPlainAddress } from '../../untrusted/plain-address.ts';
 import { type Call, operation } from '../operation.ts';
 import { newestMessages } from '../reading/found.ts';
+import { answered, InMailbox, namedMailbox } from '../reading/which.ts';
 import { words } from '../reading/search-words.ts';
-import { InMailbox, namedMailbox } from '../reading/which.ts';
 import { notFound } from '../refusal.ts';
 import { isoOf, isoOrNull, Line, nextCursor } from '../schemas.ts';
 import type { Mailbox } from '../scope.ts';
@@ -55,8 +59,7 @@ export const listContacts = operation({
       limit: limit + 1,
     });
     const page = found.slice(0, limit);
-    const contacts = [];
-    for (const one of page) if (isPlainAddress(one.address)) contacts.push(await shown(call, box, one));
+    const contacts = await shown(call, box, page);
     const last = found.length > limit ? page.at(-1) : undefined;
     return { contacts, nextCursor: last === undefined ? null : Buffer.from(last.address).toString('base64url') };
   },
@@ -83,37 +86,43 @@ export const getContact = operation({
     if (found === undefined || !isPlainAddress(address)) return notFound('contact');
     const ids = await newestMessages(call, box.id, words(address, ['from_', 'to_', 'cc_']), RECENT);
     await noteExposure(call, rowsOf(ids));
-    return { contact: await shown(call, box, found), messages: await summaries(call.store, box, ids) };
+    const [contact = notFound('contact')] = await shown(call, box, [found]);
+    return { contact, messages: await summaries(call.store, box, ids) };
   },
 });
 
-async function shown(
-  call: Call,
-  box: Mailbox,
-  { address, since, heardAt, wrote }: Contact,
-): Promise<z.output<typeof ShownContact>> {
-  return {
+/** Of one page, in as few questions as of one. */
+async function shown(call: Call, box: Mailbox, contacts: readonly Contact[]): Promise<z.output<typeof ShownContact>[]> {
+  const plain = contacts.filter(({ address }) => isPlainAddress(address));
+  const addresses = plain.map(({ address }) => address);
+  const names = await namesOfAuthors(call, box, addresses);
+  const rules = await call.store.read(senderRules, { account: box.id, patterns: addresses.flatMap(namesOf) });
+  return plain.map(({ address, since, heardAt, wrote }, i) => ({
     address,
     firstSeen: isoOf(since),
     lastSeen: isoOrNull(heardAt),
     writtenTo: wrote === 1,
-    rule: await ruleOn(call, box, address),
-    untrusted: { name: await nameOf(call, box, address) },
-  };
+    rule: ruleOn(rules, address),
+    untrusted: { name: names[i] ?? '' },
+  }));
 }
 
-async function ruleOn({ store }: Call, { id: account }: Mailbox, address: string) {
-  const rules = await store.read(senderRules, { account, patterns: namesOf(address) });
+function ruleOn(rules: Parameters<typeof rulingOn>[0], address: string): 'allowed' | 'blocked' | null {
   const ruling = rulingOn(rules, { author: address, aligned: true, sender: '', networks: [] });
   if (ruling === undefined) return null;
-  return ruling.kind === 'block' ? ('blocked' as const) : ('allowed' as const);
+  return ruling.kind === 'block' ? 'blocked' : 'allowed';
 }
 
-/** As its newest message has it; '' where there is none. */
-async function nameOf(call: Call, box: Mailbox, address: string): Promise<string> {
-  const ids = await newestMessages(call, box.id, words(address, ['from_']), 1);
+/** As the newest message of each has it; '' where there is none. */
+async function namesOfAuthors(call: Call, box: Mailbox, addresses: readonly string[]): Promise<string[]> {
+  if (addresses.length === 0) return [];
+  const groups = addresses.map((address) => ({ columns: ['from_'] as const, terms: readTerms(address) ?? [] }));
+  const newest = await answered(searchText(call, newestWith, { account: box.id, groups }));
+  const ids = [...new Set(newest.filter((id) => id !== null))];
   await noteExposure(call, rowsOf(ids));
-  const [known] = (await knownMessages(call.store, box, ids)) ?? [];
-  const [author] = namedAddresses(known?.envelope.from ?? []);
-  return author?.email.toLowerCase() === address ? harmlessLine(author.name ?? '', MOST_NAME) : '';
+  const known = new Map(((await knownMessages(call.store, box, ids)) ?? []).map((one) => [one.row.id, one]));
+  return addresses.map((address, i) => {
+    const [author] = namedAddresses(known.get(newest[i] ?? 0)?.envelope.from ?? []);
+    return author?.email.toLowerCase() === address ? harmlessLine(author.name ?? '', MOST_NAME) : '';
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aliasesOf } from '../../../mail/store/alias.ts';
 import { removeDomain } from '../../domains/commands.ts';
 import { publicId } from '../../ids.ts';
 import { operation } from '../operation.ts';
@@ -15,6 +16,12 @@ export const removeEmailDomain = operation({
   description:
     'Removes a domain with its DKIM keys, aliases, forwards and the records that this server serves for it; refused while a mailbox is on it. Added again, it has to be verified anew.',
   hints: { destructive: true, idempotent: true },
+  // Its aliases and forwards go with it.
+  rule: async (call, which) => {
+    const { id } = await domainOf(call, which);
+    const aliases = await call.store.read(aliasesOf, { tenant: call.tenant });
+    return aliases.flatMap(({ domain, accounts }) => (domain === id ? accounts : []));
+  },
   input: z.strictObject(Which),
   output: z.object({ removed: z.literal(true), domain: z.string() }),
   rest: { method: 'DELETE', path: '/api/email/domains/:domainId' },

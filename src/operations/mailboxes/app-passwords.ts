@@ -10,9 +10,10 @@ import {
 import { PERSON, SEEN_BY_AGENT } from '../../../mail/store/hand.ts';
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { oneMailbox } from '../about.ts';
 import { expiryOf } from '../expiry.ts';
 import { noteShownSecret } from '../../sending/shown-secrets.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
@@ -39,7 +40,7 @@ export const createAppPassword = operation({
   description:
     'Creates a further password of a mailbox for one program and shows it once. It can be limited to imap, smtp or jmap, to reading only, and in time; it works beside the mailbox password until it is revoked.',
   hints: {},
-  rule: always,
+  rule: oneMailbox,
   input: z.strictObject({
     ...Which,
     name: Line(1, 80),
@@ -130,6 +131,7 @@ export const revokeAppPassword = operation({
   action: 'manage',
   description: 'Revokes an app password of a mailbox: sessions that were opened with it end at once.',
   hints: { destructive: true, idempotent: true },
+  rule: oneMailbox,
   input: z.strictObject({ ...Which, appPasswordId: Id('credential') }),
   output: z.object({ appPasswordId: z.string(), revoked: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId/app-passwords/:appPasswordId' },

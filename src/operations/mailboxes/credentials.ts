@@ -8,7 +8,8 @@ import { publicId } from '../../ids.ts';
 import { servicesOf } from '../../services/attachment-commands.ts';
 import { noteShownSecret } from '../../sending/shown-secrets.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { oneMailbox } from '../about.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { isoOf, Line } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
@@ -32,7 +33,7 @@ export const revealEmailCredentials = operation({
   description:
     'Returns the whole connection profile of a mailbox (IMAP, SMTP, JMAP) with its password. Each reveal is written to the audit log first, with the reason if one is given.',
   hints: {},
-  rule: always,
+  rule: oneMailbox,
   input: z.strictObject({ ...Which, reason: Line(1, 200).optional() }),
   output: z.object({
     mailboxId: z.string(),
@@ -70,7 +71,7 @@ export const rotateEmailCredentials = operation({
   description:
     'Sets the given password or makes one; open sessions of the old one end at once, and attached services get the new one. A generated password is returned with reveal true only. App passwords stay.',
   hints: { destructive: true },
-  rule: always,
+  rule: oneMailbox,
   input: z.strictObject({ ...Which, password: Password.optional(), reveal: z.boolean().default(false) }),
   output: z.object({
     mailboxId: z.string(),

@@ -30,7 +30,7 @@ export const deleteEmail = operation({
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId' },
   async run(call, { confirm, ...which }) {
     const mailbox = await mailboxOf(call, which);
-    if (confirm === undefined && (await callerPolicy(call)).governed) {
+    if (confirm === undefined && (await callerPolicy(call, [mailbox.id])).governed) {
       refuse(
         'confirmation_required',
         `This deletes all mail of ${mailbox.address}: to be sure, say its address as confirm.`,

@@ -29,7 +29,7 @@ export const provisionEmail = operation({
     'Makes the mailbox localPart@domain on an onboarded domain: IMAP, SMTP and JMAP. With attachServiceId the service gets its EMAIL_* variables. No password is returned: use reveal_email_credentials. Mail flows once the domain is verified.',
   hints: {},
   // The service gets its password.
-  rule: (_call, { attachServiceId }) => attachServiceId !== undefined,
+  rule: (_call, { attachServiceId }) => (attachServiceId === undefined ? undefined : []),
   input: z.strictObject({
     projectId: Id('project').optional(),
     domain: Line(1, 253).optional(),

@@ -5,6 +5,9 @@ import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { isoOf, nextCursor, Page } from '../schemas.ts';
 
+/** An agent that reads of canaries knows where not to look. */
+const UNTOLD: ReadonlySet<string> = new Set(['plant_canary', 'remove_canary', 'settle_canary', 'trip_canary']);
+
 export const listAuditEvents = operation({
   name: 'list_audit_events',
   title: 'Read the audit log',
@@ -35,7 +38,7 @@ export const listAuditEvents = operation({
     nextCursor,
     chain: z.object({ intact: z.boolean(), firstBroken: z.string().nullable() }).optional(),
   }),
-  async run({ store, tenant }, { cursor, limit, verify }) {
+  async run({ store, tenant, caller }, { cursor, limit, verify }) {
     const before = cursor === undefined ? null : rowId('audit', cursor);
     if (before === undefined) {
       refuse('invalid_arguments', 'The cursor is not one that list_audit_events gave.', {
@@ -47,13 +50,15 @@ export const listAuditEvents = operation({
     const last = page.at(-1);
     const broken = verify ? await store.scan(brokenAudit, { organization: tenant }) : undefined;
     return {
-      events: page.map(({ id, at, organization: _own, hash, ...row }) => ({
-        ...row,
-        id: publicId('audit', id),
-        at: isoOf(at),
-        detail: { ...row.detail },
-        ...(verify && { sha256: Buffer.from(hash).toString('hex') }),
-      })),
+      events: page
+        .filter(({ operation: of }) => caller.kind !== 'token' || !UNTOLD.has(of))
+        .map(({ id, at, organization: _own, hash, ...row }) => ({
+          ...row,
+          id: publicId('audit', id),
+          at: isoOf(at),
+          detail: { ...row.detail },
+          ...(verify && { sha256: Buffer.from(hash).toString('hex') }),
+        })),
       nextCursor: rows.length > limit && last !== undefined ? publicId('audit', last.id) : null,
       ...(verify && {
         chain: { intact: broken === undefined, firstBroken: broken === undefined ? null : publicId('audit', broken) },

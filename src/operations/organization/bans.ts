@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { networkOf } from '../../../mail/guard/network.ts';
 import { reasonOf } from '../../../mail/guard/told.ts';
 import { listBans, removeBan } from '../../../mail/store/ban.ts';
+import { noMailbox } from '../about.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { isoOf, Line, nextCursor, Page, pageStart } from '../schemas.ts';
@@ -60,6 +61,7 @@ export const removeBanOfBox = operation({
   description:
     'For the operator: lifts the ban of an address and forgets what it was for. If it goes on as before it is shut out again. Networks that must never be shut out belong into MAILSTEAD_EXEMPT_NETWORKS.',
   hints: { idempotent: true },
+  rule: noMailbox,
   input: z.strictObject({ address: Line(2, 64) }),
   output: z.object({ removed: z.boolean(), network: z.string() }),
   rest: { method: 'DELETE', path: '/api/bans/:address' },

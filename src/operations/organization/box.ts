@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { OPERATOR } from '../../../mail/store/account.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { freezeOrganization, listOrganizationUse } from '../../organizations/commands.ts';
+import { noMailbox } from '../about.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, nextCursor, Page, pageOf } from '../schemas.ts';
@@ -65,6 +66,7 @@ const freezing = (name: string, title: string, frozen: boolean, description: str
     operatorOnly: true,
     description,
     hints: { idempotent: true, destructive: frozen },
+    rule: noMailbox,
     input: z.strictObject({ targetOrganizationId: Id('organization') }),
     output: z.object({ organizationId: z.string(), frozen: z.boolean() }),
     async run(call, { targetOrganizationId }) {

@@ -6,6 +6,7 @@ import { resendClaim } from '../../bootstrap/commands.ts';
 import { newLink } from '../../bootstrap/bootstrap.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { prepareLetter } from '../../letters/letter.ts';
+import { secretUrl } from '../../letters/secret-pages.ts';
 import { findOrganization } from '../../organizations/commands.ts';
 import {
   inviteMember,
@@ -16,7 +17,8 @@ import {
   updateMember,
 } from '../../people/member-commands.ts';
 import { secretHash } from '../../tokens/token.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { noMailbox, rowsOf } from '../about.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line } from '../schemas.ts';
 import { mailboxOf } from '../scope.ts';
@@ -73,7 +75,7 @@ export const inviteOrganizationMember = operation({
   description:
     'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
   hints: { openWorld: true },
-  rule: always,
+  rule: noMailbox,
   writesToStrangers: true,
   input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
@@ -81,7 +83,7 @@ export const inviteOrganizationMember = operation({
     const owner = ownerAddress(email) ?? badAddress();
     const secret = randomBytes(24).toString('hex');
     const organization = (await call.store.read(findOrganization, { id: call.tenant })) ?? notFound('organization');
-    const url = `${call.baseUrl()}/auth/invite?token=${secret}`;
+    const url = secretUrl(call.baseUrl, 'invite', { token: secret });
     const letter = await prepareLetter(call, {
       to: owner.address,
       subject: `Join ${harmless(organization.name)} on ${call.settings.hostname}`,
@@ -125,7 +127,7 @@ export const updateOrganizationMember = operation({
   description:
     'Gives a person of this organization another role, or as a member the mailboxes that are theirs; it holds from their next click on. Only owners make or change owners; the last owner stays one.',
   hints: { idempotent: true },
-  rule: always,
+  rule: (_call, { mailboxIds = [] }) => rowsOf(mailboxIds),
   input: z.strictObject({
     userId: Id('user'),
     role: z.enum(['owner', 'admin', 'member']).optional(),
@@ -175,7 +177,7 @@ export const removeOrganizationMember = operation({
   description:
     'Takes a person out of this organization; their sign-in and other organizations stay. The last owner cannot be removed.',
   hints: { destructive: true, idempotent: true },
-  rule: always,
+  rule: noMailbox,
   input: z.strictObject({ userId: Id('user') }),
   output: z.object({ removed: z.literal(true), userId: z.string() }),
   async run(call, { userId }) {

@@ -5,6 +5,7 @@ import { findOrganization, freezeOrganization } from '../../organizations/comman
 import { removeOrganization } from '../../organizations/removal-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { listServices } from '../../services/queries.ts';
+import { noMailbox } from '../about.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, Line } from '../schemas.ts';
@@ -19,6 +20,7 @@ export const removeWholeOrganization = operation({
   description:
     'For the operator: removes an organization with everything that it has, all stored mail included; there is no undo. confirm must be its slug. Its audit log stays.',
   hints: { destructive: true },
+  rule: noMailbox,
   input: z.strictObject({ targetOrganizationId: Id('organization'), confirm: Line(1, 100) }),
   output: z.object({ removed: z.literal(true), organizationId: z.string() }),
   async run(call, { targetOrganizationId, confirm }) {

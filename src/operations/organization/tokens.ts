@@ -5,8 +5,9 @@ import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
+import { noMailbox, rowsOf } from '../about.ts';
 import { expiryOf } from '../expiry.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { type Call, operation } from '../operation.ts';
 import { attachable } from '../policies/target.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
@@ -51,7 +52,7 @@ export const createAgentToken = operation({
   description:
     'Creates a token of this organization and shows it once. It can be limited to some actions, to one project or service, to some mailboxes, and in time; never to more than the calling token may do itself.',
   hints: {},
-  rule: always,
+  rule: (_call, { mailboxIds = [] }) => rowsOf(mailboxIds),
   input: z.strictObject({
     name: Line(1, 80),
     actions: z.array(z.enum(ACTIONS)).min(1).max(ACTIONS.length),
@@ -181,16 +182,34 @@ export const revokeAgentToken = operation({
   action: 'manage',
   description: 'Ends a token at once and for good, its sessions too. What it had accepted goes on.',
   hints: { destructive: true, idempotent: true },
+  rule: async (call, { tokenId }) => ((await isOwnLine(call, tokenId)) ? undefined : noMailbox()),
   input: z.strictObject({ tokenId: Id('token') }),
   output: z.object({ tokenId: z.string(), revoked: z.literal(true) }),
   async run(call, { tokenId }) {
-    const id = rowId('token', tokenId);
-    const all = await call.store.read(listTokens, { organization: call.tenant });
-    const found = all.find((one) => one.id === id && seen(call, one)) ?? notFound('token');
+    const found = await tokenOf(call, tokenId);
     const done = await call.change(revokeToken, { id: found.id, organization: call.tenant }, tokenId);
     return done.kind === 'missing' ? notFound('token') : { tokenId, revoked: true as const };
   },
 });
+
+async function tokenOf(call: Call, tokenId: string): Promise<TokenRow> {
+  const id = rowId('token', tokenId);
+  const all = await call.store.read(listTokens, { organization: call.tenant });
+  return all.find((one) => one.id === id && seen(call, one)) ?? notFound('token');
+}
+
+/** Itself, or one that it made, at whatever remove: whoever ends that only takes from itself, so no person has to be asked. */
+async function isOwnLine(call: Call, tokenId: string): Promise<boolean> {
+  const found = await tokenOf(call, tokenId);
+  const all = await call.store.read(listTokens, { organization: call.tenant });
+  const makers = new Map(all.map((one) => [publicId('token', one.id), one.createdBy]));
+  const line = new Set<string>();
+  for (let one: string | undefined = publicId('token', found.id); one !== undefined && !line.has(one);) {
+    line.add(one);
+    one = makers.get(one);
+  }
+  return line.has(call.caller.actor);
+}
 
 export function shownToken(token: TokenRow): z.output<typeof Token> {
   return {

@@ -63,6 +63,8 @@ async function allOf({ store, tenant }: Call): Promise<z.output<typeof Named>[]>
   return all.map(({ id, name, preset }) => ({ policyId: publicId('policy', id), name, preset }));
 }
 
+const NOT_NARROWED = { narrow: null };
+
 async function meant(
   call: Call,
   {
@@ -84,10 +86,11 @@ async function meant(
   if (mailboxId !== undefined) {
     const { id } = await mailboxOf(call, { mailboxId });
     const credential = tokenId ?? (caller.kind === 'token' ? caller.actor : null);
-    if (tokenId !== undefined) await tokenIn(call, tokenId);
-    return store.read(effectiveAgentPolicy, { tenant, accounts: [id], credential });
+    const { narrow } = tokenId === undefined ? (caller.token ?? NOT_NARROWED) : await tokenIn(call, tokenId);
+    return store.read(effectiveAgentPolicy, { tenant, accounts: [id], credential, from: narrow?.from ?? [] });
   }
   if (tokenId === undefined) return callerPolicy(call);
-  const { mailboxes } = await tokenIn(call, tokenId);
-  return store.read(effectiveAgentPolicy, { tenant, accounts: mailboxes ?? [], credential: tokenId });
+  const { mailboxes, narrow } = await tokenIn(call, tokenId);
+  const from = narrow?.from ?? [];
+  return store.read(effectiveAgentPolicy, { tenant, accounts: mailboxes ?? [], credential: tokenId, from });
 }

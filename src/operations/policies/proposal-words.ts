@@ -4,6 +4,7 @@ import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
 import { changesInWords } from '../../agents/policy-words.ts';
 import { publicId } from '../../ids.ts';
 import { listTokens } from '../../tokens/commands.ts';
+import { inPlainSight, measureOf } from '../../untrusted/plain-sight.ts';
 import type { Call } from '../operation.ts';
 import { Refused } from '../refusal.ts';
 import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
@@ -14,13 +15,16 @@ import { policyIn, policyOver, targetOf } from './target.ts';
 const HIDDEN = new Set(['password']);
 
 /**
- * The arguments of a proposal, each as text; what is named by its id, by name too. They are whole, however long: nobody
- * accepts what stands behind dots.
+ * The arguments of a proposal, each as text in plain sight; what is named by its id, by name too. They are whole, however
+ * long: nobody accepts what stands behind dots.
  */
 export function shownArguments(given: unknown, names: ReadonlyMap<string, string>): Record<string, string> {
   if (typeof given !== 'object' || given === null) return {};
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, HIDDEN.has(name) ? '(hidden)' : text(named(value, names))]),
+    Object.entries(given).map(([name, value]) => [
+      name,
+      HIDDEN.has(name) ? '(hidden)' : plain(text(named(value, names))),
+    ]),
   );
 }
 
@@ -44,6 +48,10 @@ function named(value: unknown, names: ReadonlyMap<string, string>): unknown {
   return name === undefined ? value : `${name} (${String(value)})`;
 }
 
+function plain(text: string): string {
+  return inPlainSight(text) + measureOf(text);
+}
+
 function text(value: unknown): string {
   const plain = Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join(', ') : undefined;
   return typeof value === 'string' ? value : (plain ?? JSON.stringify(value));
@@ -60,7 +68,7 @@ export async function changesOf(call: Call, name: string, given: unknown): Promi
     const named = await targetOf(call, { mailboxId, tokenId });
     const before =
       named === undefined && there !== undefined ? readPolicy(there.rules) : await policyOver(call, named?.target);
-    return changesInWords(before, rulesFrom(said, there).rules);
+    return changesInWords(before, rulesFrom(said, there).rules).map((change) => inPlainSight(change));
   } catch (error) {
     if (error instanceof Refused) return [];
     throw error;

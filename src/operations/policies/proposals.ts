@@ -4,6 +4,7 @@ import { type Proposal, proposalsOf } from '../../agents/proposal-queries.ts';
 import { proposedInput } from '../../agents/propose.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { findToken } from '../../tokens/commands.ts';
+import { inPlainSight } from '../../untrusted/plain-sight.ts';
 import { type Caller, tokenCaller } from '../caller.ts';
 import { type Call, operation } from '../operation.ts';
 import { perform } from '../perform.ts';
@@ -67,7 +68,7 @@ async function shown(call: Call, row: Proposal, names: ReadonlyMap<string, strin
     title: found?.title ?? row.operation,
     state: row.state,
     tokenId: publicId('token', row.token),
-    tokenName: row.tokenName,
+    tokenName: inPlainSight(row.tokenName),
     arguments: shownArguments(given, names),
     changes: given === undefined ? [] : await changesOf(call, row.operation, given),
     createdAt: isoOf(row.createdAt),

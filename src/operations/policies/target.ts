@@ -3,7 +3,7 @@ import { effectiveAgentPolicy, readPolicy } from '../../../mail/delivery/agent/p
 import { agentPoliciesOf, type PolicyTarget, type StoredAgentPolicy } from '../../../mail/store/agent-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { isTight } from '../../agents/policy-words.ts';
-import { listTokens } from '../../tokens/commands.ts';
+import { listTokens, type TokenRow } from '../../tokens/commands.ts';
 import type { Call } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id } from '../schemas.ts';
@@ -36,7 +36,7 @@ export async function targetOf(
 }
 
 /** A token of the organization that holds; to a limited caller only its own. */
-export async function tokenIn(call: Call, tokenId: string): Promise<{ mailboxes: number[] | null }> {
+export async function tokenIn(call: Call, tokenId: string): Promise<Pick<TokenRow, 'mailboxes' | 'narrow'>> {
   const all = await call.store.read(listTokens, { organization: call.tenant });
   const found = all.find((one) => publicId('token', one.id) === tokenId && one.revokedAt === null);
   if (found === undefined) return notFound('token');

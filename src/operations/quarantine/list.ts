@@ -13,7 +13,7 @@ import { isoOrNull, nextCursor } from '../schemas.ts';
 import type { Mailbox } from '../scope.ts';
 
 const Item = MsgSummary.pick({ id: true, threadId: true, from: true, receivedAt: true, trust: true }).extend({
-  state: z.enum(['withheld', 'requested', 'released']),
+  state: z.enum(['withheld', 'requested', 'released', 'people_only']),
   requestedAt: z.string().nullable(),
   untrusted: MsgSummary.shape.untrusted
     .pick({ subject: true, fromName: true })
@@ -60,6 +60,11 @@ async function isHeldOrWas({ store }: Call, known: Known): Promise<boolean> {
   return known.released || isWithheld(known, await messageText(store, known.row));
 }
 
+function stateOf({ row, released }: Known, asked: boolean): z.output<typeof Item>['state'] {
+  if (row.veiledFrom !== null) return 'people_only';
+  return released ? 'released' : asked ? 'requested' : 'withheld';
+}
+
 function itemOf(box: Mailbox, known: Known, asked: Withheld | undefined): z.output<typeof Item> {
   const { id, threadId, from, receivedAt, trust, untrusted } = summaryOf(box, known, [], '');
   const open = asked !== undefined && asked.askedAt !== null;
@@ -69,7 +74,7 @@ function itemOf(box: Mailbox, known: Known, asked: Withheld | undefined): z.outp
     from,
     receivedAt,
     trust,
-    state: known.released ? 'released' : open ? 'requested' : 'withheld',
+    state: stateOf(known, open),
     requestedAt: isoOrNull(asked?.askedAt ?? null),
     untrusted: { subject: untrusted.subject, fromName: untrusted.fromName, reason: open ? asked.reason : '' },
   };

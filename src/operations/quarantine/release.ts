@@ -3,7 +3,7 @@ import { jmapId } from '../../../mail/jmap/ids.ts';
 import { askRelease, decideRelease } from '../../../mail/store/withheld.ts';
 import { publicId } from '../../ids.ts';
 import { messageText } from '../../reading/message-text.ts';
-import { isWithheld } from '../../reading/withheld.ts';
+import { refuseWithheld, whyWithheld } from '../../reading/withheld.ts';
 import { type Call, operation } from '../operation.ts';
 import { InMailbox, MessageId, namedMessage, wholeMessage } from '../reading/which.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -25,7 +25,9 @@ export const requestRelease = operation({
   async run(call, { reason, ...which }) {
     const { box, email } = await namedMessage(call, which);
     const known = await wholeMessage(call, box, email);
-    if (!isWithheld(known, await messageText(call.store, known.row))) notWithheld();
+    const why = whyWithheld(known, await messageText(call.store, known.row));
+    if (why === undefined) notWithheld();
+    if (why === 'secret_link') refuseWithheld(why);
     const input = { account: box.id, email, by: call.caller.actor, reason };
     const { kind } = await call.change(askRelease, input, jmapId('email', email), { mailbox: mailboxId(box) });
     if (kind === 'missing') notFound('message');
@@ -57,6 +59,8 @@ export const releaseMessage = operation({
   output: z.object({ released: z.boolean() }),
   async run(call, { release, ...which }) {
     const { box, email } = await namedMessage(call, which);
+    const { row } = await wholeMessage(call, box, email);
+    if (row.veiledFrom !== null) refuseWithheld('secret_link');
     const input = { account: box.id, email, by: call.caller.actor, release };
     const target = jmapId('email', email);
     const done = await call.change(decideRelease, input, target, { mailbox: mailboxId(box), release });

@@ -40,7 +40,7 @@ const MEANINGS: Readonly<Record<ReplyClass, string>> = {
   unknown: '{domain} gave no reason that is known here; its own words say the most.',
 };
 
-/** Why a recipient has not got a message yet, and what to do, in a few sentences for people. */
+/** Why a recipient has not got a message yet, and what to do, in a few sentences of ours: what was answered stands beside them. */
 export function explain(row: Waiting): string {
   if (row.state === 1 && row.held_because === FROZEN) {
     return `It is held: ${FROZEN}. It goes on when that works again, and can be cancelled.`;
@@ -56,5 +56,5 @@ export function explain(row: Waiting): string {
     return `${tries}; the last one is under way, or was cut short. It is tried again by itself.`;
   const kind = classOf({ status: row.last_status ?? '', text: row.last_text });
   const meaning = MEANINGS[kind].replaceAll('{domain}', row.domain);
-  return `${meaning} ${tries}; the last one was answered: ${row.last_text} It is tried again by itself.`;
+  return `${meaning} ${tries}. It is tried again by itself.`;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BOX_SMARTHOST, DIRECT } from '../../../mail/relay/ways.ts';
 import type { QueueRow } from '../../../mail/store/queue-rows.ts';
 import { publicId } from '../../ids.ts';
+import { remoteWords } from '../../untrusted/untrusted.ts';
 import { isoOf } from '../schemas.ts';
 import { explain } from './explanation.ts';
 
@@ -16,11 +17,11 @@ export const QueueItem = z.object({
   attempts: z.number(),
   queuedAt: z.string(),
   nextAttemptAt: z.string().nullable(),
-  lastError: z.string().nullable(),
   route: z.string().describe('automatic, direct, smarthost, or the route that was chosen for it'),
   lastTls: z.string().nullable(),
   requireTls: z.boolean(),
   explanation: z.string(),
+  untrusted: z.object({ lastError: z.string().nullable() }).describe('what the other server said'),
 });
 
 export function itemOf(row: QueueRow): z.output<typeof QueueItem> {
@@ -35,11 +36,11 @@ export function itemOf(row: QueueRow): z.output<typeof QueueItem> {
     attempts: row.attempts,
     queuedAt: isoOf(row.created_at),
     nextAttemptAt: held ? null : isoOf(row.next_at),
-    lastError: row.last_text,
     route: wayOf(row.route),
     lastTls: row.last_tls === '' ? null : row.last_tls,
     requireTls: row.require_tls === 1,
     explanation: explain(row),
+    untrusted: { lastError: row.last_text === null ? null : remoteWords(row.last_text) },
   };
 }
 

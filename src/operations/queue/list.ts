@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
 import { listQueue } from '../../../mail/store/queue-rows.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { noteOutsidersText } from '../../reading/exposure.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { Line, nextCursor, Page } from '../schemas.ts';
@@ -14,6 +15,7 @@ export const listQueueItems = operation({
   toolset: 'email',
   reach: 'mailbox',
   action: 'read',
+  untrusted: true,
   description:
     'Lists mail of this organization that waits to leave, one line a recipient, with why it waits. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
@@ -39,6 +41,7 @@ export const listQueueItems = operation({
       limit: limit + 1,
     });
     const page = rows.slice(0, limit);
+    if (page.some((row) => row.last_text !== null)) await noteOutsidersText(call);
     const last = page.at(-1);
     return { items: page.map(itemOf), nextCursor: rows.length > limit && last ? publicId('queue', last.id) : null };
   },

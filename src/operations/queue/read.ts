@@ -10,14 +10,16 @@ import { allowedAccounts } from '../scope.ts';
 import { itemOf, QueueItem } from './item.ts';
 
 const Beginning = z.object({
-  from: z.string(),
-  to: z.string(),
-  cc: z.string(),
-  subject: z.string(),
-  date: z.string(),
-  text: z.string(),
   truncated: z.boolean(),
-  attachments: z.array(z.object({ filename: z.string(), contentType: z.string() })),
+  untrusted: z.object({
+    from: z.string(),
+    to: z.string(),
+    cc: z.string(),
+    subject: z.string(),
+    date: z.string(),
+    text: z.string(),
+    attachments: z.array(z.object({ filename: z.string(), contentType: z.string() })),
+  }),
 });
 
 export const getQueueItem = operation({
@@ -35,9 +37,11 @@ export const getQueueItem = operation({
   rest: { method: 'GET', path: '/api/email/queue/:queueId' },
   async run(call, { queueId }) {
     const row = await rowOf(call, rowId('queue', queueId) ?? notFound('queue item'));
-    // What no mailbox sends may be forwarded, or come back: a stranger wrote it.
-    if (row.account_id === null) await noteOutsidersText(call);
-    return { item: itemOf(row), message: await beginningOf(call.store, { blob: row.blob_id, size: row.size }) };
+    const octets = { blob: row.blob_id, size: row.size, forProgram: call.caller.token !== undefined };
+    const { truncated, answers, more, ...untrusted } = await beginningOf(call.store, octets);
+    // What no mailbox sends may be forwarded, or come back: a stranger wrote it. An answer quotes whom it answers.
+    if (row.account_id === null || row.last_text !== null || answers) await noteOutsidersText(call);
+    return { item: itemOf(row), message: { truncated: truncated || more > 0, untrusted } };
   },
 });
 

@@ -10,7 +10,8 @@ import {
 import { publicId, rowId } from '../../ids.ts';
 import { sealPassword } from '../../routes/smarthosts.ts';
 import { judgeSmarthost } from '../../routes/target.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { everyMailbox } from '../about.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line } from '../schemas.ts';
 import { domainOf } from '../scope.ts';
@@ -55,7 +56,7 @@ export const setRoute = operation({
   description:
     'Sends mail of this organization by another server: all of it, that to receiverDomain, or that from senderDomain; the most specific route counts. Replaces the route that was there. A login is sent over TLS only; the password is sealed and never shown. Waiting mail follows it.',
   hints: { idempotent: true, openWorld: true },
-  rule: always,
+  rule: everyMailbox,
   input: Input,
   output: z.object({ route: Shown }),
   rest: { method: 'POST', path: '/api/email/routes' },
@@ -142,6 +143,7 @@ export const removeRoute = operation({
   action: 'manage',
   description: 'Removes one route and its password; mail that was to leave by it goes as the other routes say.',
   hints: { destructive: true, idempotent: true },
+  rule: everyMailbox,
   input: z.strictObject({ routeId: Id('route') }),
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/routes/:routeId' },

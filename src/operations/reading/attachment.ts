@@ -6,8 +6,9 @@ import type { EmailRow } from '../../../mail/store/email-rows.ts';
 import { imageType } from '../../reading/file-kind.ts';
 import { fileText } from '../../reading/file-text.ts';
 import { messageText } from '../../reading/message-text.ts';
+import { noteOpened } from '../../reading/opened.ts';
 import { harmlessLine, type Known, sourceOf } from '../../reading/summary.ts';
-import { isWithheld } from '../../reading/withheld.ts';
+import { refuseWithheld, whyWithheld } from '../../reading/withheld.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { attachmentUrl } from '../../webhooks/attachment-link.ts';
 import { type Call, operation } from '../operation.ts';
@@ -57,7 +58,8 @@ export const getAttachment = operation({
     const { box, email } = await namedMessage(call, { mailbox, messageId });
     const known = await wholeMessage(call, box, email);
     const body = partOf(known.row, email, attachmentId) ?? notFound('attachment');
-    if (mode !== 'metadata') await notWithheld(call, known);
+    if (mode !== 'metadata' || known.row.veiledFrom !== null) await notWithheld(call, known);
+    if (mode !== 'metadata') await noteOpened(call, [known], 'get_attachment');
     const octets = await octetsOf(call, known.row, body);
     const whole = octets.length === body.part.bodyLength;
     if (mode === 'image') showImage(call, body, whole ? decodeTransfer(octets, body.part.encoding) : undefined);
@@ -78,11 +80,8 @@ const NO_TEXT = { text: null, truncated: false, nextOffset: null };
 
 /** Its files say what the message says. */
 async function notWithheld({ store }: Call, known: Known): Promise<void> {
-  if (!isWithheld(known, await messageText(store, known.row))) return;
-  refuse(
-    'content_quarantined',
-    'The message of this file is withheld: people open it in a mail program, request_release asks them to show it.',
-  );
+  const why = whyWithheld(known, await messageText(store, known.row));
+  if (why !== undefined) refuseWithheld(why);
 }
 
 function partOf(row: EmailRow, email: number, id: string): BodyPart | undefined {
@@ -144,7 +143,9 @@ async function linkTo(call: Call, email: number, { part }: BodyPart, attachmentI
   const now = call.clock();
   await call.note(attachmentId, { mode: 'link' });
   const key = call.secrets.subkey('attachment links');
-  const url = attachmentUrl({ baseUrl: call.baseUrl(), key, now }, email, part.path, LINK_GOOD_FOR_MS);
+  const { token, actor } = call.caller;
+  const terms = { goodForMs: LINK_GOOD_FOR_MS, ...(token !== undefined && { by: actor }) };
+  const url = attachmentUrl({ baseUrl: call.baseUrl(), key, now }, email, part.path, terms);
   const { contentType, sizeBytes } = shownAttachment(email, part);
   // Its own name is the sender's.
   call.show({ type: 'resource_link', uri: url, name: attachmentId, mimeType: contentType, size: sizeBytes });

@@ -5,10 +5,11 @@ import { SEEN } from '../../../mail/store/flags.ts';
 import { LinkBook } from '../../reading/link-book.ts';
 import { factsIn, MailFacts } from '../../reading/facts.ts';
 import { calendarTexts, messageText, type MessageText } from '../../reading/message-text.ts';
+import { noteOpened } from '../../reading/opened.ts';
 import { plainReading } from '../../reading/plain-reading.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
-import { isWithheld } from '../../reading/withheld.ts';
+import { whyWithheld, WITHHELD } from '../../reading/withheld.ts';
 import { visibleText } from '../../untrusted/invisible.ts';
 import { newNonce, NOTHING_REMOVED, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { changeMessages } from '../changing/change.ts';
@@ -33,10 +34,10 @@ const ShownMessage = MsgSummary.extend({
   untrusted: MsgSummary.shape.untrusted.extend({ headers: z.record(z.string(), z.string()) }),
   body: Untrusted.nullable(),
   withheld: z
-    .literal('content_quarantined')
+    .enum(WITHHELD)
     .optional()
     .describe(
-      'it holds much more than a person sees of it, or was refused: people read it in a mail program, request_release asks them to show it',
+      'it holds much more than a person sees of it, or was refused: people read it in a mail program, request_release asks them to show it; secret_link: a link in it acts for a person, who opens it',
     ),
   quotedText: Untrusted.optional(),
   quotedChars: z.number().describe('of quoted text that is left out or apart'),
@@ -74,6 +75,7 @@ export const getMessage = operation({
     if (markRead) await markAsRead(call, box, email);
     const known = await wholeMessage(call, box, email);
     const header = await headerOf(call, known.row);
+    if (format !== 'headers') await noteOpened(call, [known], 'get_message');
     if (format === 'facts') return { message: await factsOnly(call, box, known, header) };
     const text = format === 'headers' ? headerText(header) : await messageText(call.store, known.row, FORMS[format]);
     const parts = attachmentParts(known.row);
@@ -114,15 +116,15 @@ async function factsOnly(
   header: string,
 ): Promise<z.output<typeof ShownMessage>> {
   const text = await messageText(call.store, known.row);
-  const held = isWithheld(known, text);
-  const calendars = held ? [] : await calendarTexts(call.store, known.row);
+  const why = whyWithheld(known, text);
+  const calendars = why !== undefined ? [] : await calendarTexts(call.store, known.row);
   const parts = attachmentParts(known.row);
   return {
     ...factsOf(box, known, parts, header),
     untrusted: { subject: '', snippet: '', fromName: '', filenames: [], headers: {} },
     attachments: parts.map((part) => shownAttachment(known.row.id, part)),
     body: null,
-    ...(held ? { withheld: 'content_quarantined' as const } : { facts: factsIn(text.own, calendars) }),
+    ...(why !== undefined ? { withheld: why } : { facts: factsIn(text.own, calendars) }),
     quotedChars: text.quoted.length,
     links: [],
     truncated: text.cut,
@@ -156,7 +158,8 @@ function bodyOf(
 ): Body {
   const { own, quoted, removed, links, cut } = text;
   const base = { quotedChars: quoted.length, truncated: false, nextOffset: null };
-  if (isWithheld(known, text)) return { ...base, body: null, withheld: 'content_quarantined', links: [] };
+  const why = whyWithheld(known, text);
+  if (why !== undefined) return { ...base, body: null, withheld: why, links: [] };
   const nonce = newNonce();
   const source = sourceOf(known);
   const piece = own.slice(offset, offset + maxChars).toWellFormed();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { messageText } from '../../reading/message-text.ts';
-import { isWithheld } from '../../reading/withheld.ts';
+import { noteOpened } from '../../reading/opened.ts';
+import { refuseWithheld, whyWithheld } from '../../reading/withheld.ts';
 import { operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { ShownLink } from './shown-message.ts';
@@ -29,7 +30,10 @@ export const resolveLink = operation({
     const { links } = text;
     const link = links.links.find((one) => one.handle === handle);
     const url = links.url(handle);
-    if (isWithheld(known, text) || link === undefined || url === undefined) return notFound('link');
+    const why = whyWithheld(known, text);
+    if (why === 'secret_link') refuseWithheld(why);
+    if (why !== undefined || link === undefined || url === undefined) return notFound('link');
+    await noteOpened(call, [known], 'resolve_link');
     return { link: { ...link, untrusted: { url } } };
   },
 });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { noteOpened } from '../../reading/opened.ts';
 import { sourceOf } from '../../reading/summary.ts';
+import { refuseWithheld } from '../../reading/withheld.ts';
 import { Source } from '../../untrusted/untrusted.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
@@ -22,12 +24,14 @@ export const getMessageSource = operation({
   async run(call, which) {
     const { box, email } = await namedMessage(call, which);
     const known = await wholeMessage(call, box, email);
-    const { blob, size, trace } = known.row;
+    const { blob, size, trace, veiledFrom } = known.row;
+    if (veiledFrom !== null) refuseWithheld('secret_link');
     if (size > MOST_BYTES) {
       refuse('too_large', `This message is larger than ${MOST_BYTES} octets: open it in a mail program.`, {
         maxBytes: MOST_BYTES,
       });
     }
+    await noteOpened(call, [known], 'get_message_source');
     const octets = await call.store.blob(blob, 0, size - trace.length);
     return {
       source: sourceOf(known),

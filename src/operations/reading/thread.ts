@@ -4,8 +4,9 @@ import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { areShortThreads, threadEmails } from '../../../mail/store/thread.ts';
 import { noteExposure } from '../../reading/exposure.ts';
 import { messageText, type MessageText } from '../../reading/message-text.ts';
+import { noteOpened } from '../../reading/opened.ts';
 import { addressesOf, type Known, knownMessages, sourceOf, subjectOf, summaryOf } from '../../reading/summary.ts';
-import { isWithheld } from '../../reading/withheld.ts';
+import { whyWithheld, WITHHELD } from '../../reading/withheld.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import type { Call } from '../operation.ts';
 import { operation } from '../operation.ts';
@@ -26,7 +27,7 @@ const InThread = z.object({
   hasAttachments: z.boolean(),
   verdict: z.enum(['clear', 'suspicious', 'quarantined']).nullable(),
   body: Untrusted.nullable(),
-  withheld: z.literal('content_quarantined').optional(),
+  withheld: z.enum(WITHHELD).optional(),
   truncated: z.boolean().describe('get_message has the rest'),
 });
 
@@ -72,6 +73,7 @@ export const getThread = operation({
       return refuse('too_large', 'The messages of this thread are too large together: read them with get_message.');
     }
     await noteExposure(call, known);
+    await noteOpened(call, known, 'get_thread');
     const messages = await readAll(call, box, known, maxChars);
     const last = page.at(-1);
     return {
@@ -124,13 +126,13 @@ async function readAll(
     // Taking texts apart is work on the thread that everybody shares.
     await turn();
   }
-  const held = known.map((one, i) => isWithheld(one, texts[i] as MessageText));
-  const lengths = texts.map(({ own }, i) => (held[i] === true ? 0 : own.length));
+  const held = known.map((one, i) => whyWithheld(one, texts[i] as MessageText));
+  const lengths = texts.map(({ own }, i) => (held[i] === undefined ? own.length : 0));
   const nonce = newNonce();
   const granted = shares(lengths, maxChars);
   return known.map((one, i) => {
     const { own, removed, cut } = texts[i] as MessageText;
-    const withheld = held[i] === true;
+    const why = held[i];
     const most = granted[i] ?? 0;
     const { id, receivedAt, direction, unread, hasAttachments, trust } = summaryOf(box, one, [], '');
     return {
@@ -140,9 +142,9 @@ async function readAll(
       unread,
       hasAttachments,
       verdict: trust?.verdict ?? null,
-      body: withheld ? null : untrusted(nonce, sourceOf(one), own.slice(0, most).toWellFormed(), removed),
-      ...(withheld && { withheld: 'content_quarantined' as const }),
-      truncated: cut || (!withheld && own.length > most),
+      body: why !== undefined ? null : untrusted(nonce, sourceOf(one), own.slice(0, most).toWellFormed(), removed),
+      ...(why !== undefined && { withheld: why }),
+      truncated: cut || (why === undefined && own.length > most),
     };
   });
 }

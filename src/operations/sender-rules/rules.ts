@@ -10,6 +10,7 @@ import {
   type StoredSenderRule,
 } from '../../../mail/store/sender-rule.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { everyMailbox } from '../about.ts';
 import { agentOf } from '../caller.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -47,7 +48,11 @@ export const addSenderRuleOf = operation({
   }),
   output: z.object({ rule: Shown }),
   rest: { method: 'POST', path: '/api/email/sender-rules', status: 201 },
-  rule: (_call, { kind }) => kind === 'allow',
+  rule: async (call, { kind, mailboxId }) => {
+    if (kind === 'block') return undefined;
+    const account = await scopeOf(call, mailboxId);
+    return account === null ? everyMailbox(call) : [account];
+  },
   async run(call, { direction, kind, pattern: text, mailboxId, note }) {
     if (direction === 'out' && kind === 'allow') {
       refuse('invalid_arguments', 'Mail that leaves goes to everybody who is not blocked: add rules of kind block.', {
@@ -135,7 +140,11 @@ export const removeSenderRuleOf = operation({
   input: z.strictObject({ ruleId: Id('senderRule') }),
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/sender-rules/:ruleId' },
-  rule: async (call, { ruleId }) => (await ruleOf(call, ruleId)).kind === 'block',
+  rule: async (call, { ruleId }) => {
+    const { kind, account } = await ruleOf(call, ruleId);
+    if (kind === 'allow') return undefined;
+    return account === null ? everyMailbox(call) : [account];
+  },
   async run(call, { ruleId }) {
     const { id, kind, pattern } = await ruleOf(call, ruleId);
     const done = await call.change(removeSenderRule, { id, tenant: call.tenant, by: agentOf(call.caller) }, ruleId, {

@@ -5,8 +5,9 @@ import { domainSetup } from '../../accounts/setup.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { addApiKey, type ApiKey, listApiKeys, revokeApiKey } from '../../sending/key-commands.ts';
 import { makeApiKey, secretHash, shownPart } from '../../tokens/token.ts';
+import { noMailbox } from '../about.ts';
 import { expiryOf } from '../expiry.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
 import { projectOf, withinProject } from '../scope.ts';
@@ -34,7 +35,7 @@ export const createApiKey = operation({
   description:
     'Creates a key for the HTTP send API (POST /api/email/send) and shows its secret once. It sends from any address of the verified domains of this organization, or of allowedDomains only.',
   hints: {},
-  rule: always,
+  rule: noMailbox,
   input: z.strictObject({
     projectId: Id('project').optional(),
     name: Line(1, 80),
@@ -137,6 +138,7 @@ export const revokeKey = operation({
   action: 'manage',
   description: 'Disables an email API key at once and for good. Mail that it had queued still goes out.',
   hints: { destructive: true, idempotent: true },
+  rule: noMailbox,
   input: z.strictObject({ keyId: Id('apiKey') }),
   output: z.object({ keyId: z.string(), revoked: z.literal(true), revokedAt: z.string() }),
   rest: { method: 'DELETE', path: '/api/email/api-keys/:keyId' },

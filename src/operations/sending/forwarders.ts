@@ -12,8 +12,9 @@ import {
   removeForwarder,
   setForwarder,
 } from '../../sending/forwarder-commands.ts';
+import { mailboxesBehind } from '../about.ts';
 import { agentOf } from '../caller.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
 import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
@@ -43,7 +44,7 @@ export const setEmailForwarder = operation({
   description:
     'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy, or mails a pending one its link anew. Loops are refused.',
   hints: { idempotent: true, openWorld: true },
-  rule: always,
+  rule: (call, { sourceAddress }) => mailboxesBehind(call, sourceAddress),
   input: z.strictObject({
     organizationId: Id('organization').optional(),
     sourceAddress: Line(3, 320),
@@ -198,6 +199,7 @@ export const removeEmailForwarder = operation({
   description:
     'Removes one forward, named by forwarderId or by both its addresses; mail for its source is forwarded no more.',
   hints: { destructive: true, idempotent: true },
+  rule: async (call, given) => mailboxesBehind(call, (await forwarderOf(call, given)).source),
   input: z.strictObject({
     forwarderId: Id('forwarder').optional(),
     sourceAddress: Line(3, 320).optional(),
@@ -206,9 +208,7 @@ export const removeEmailForwarder = operation({
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/forwarders/:forwarderId' },
   async run(call, given) {
-    const found = named(await call.store.read(listForwarders, { organization: call.tenant }), given);
-    if (found === undefined) return notFound('forwarder');
-    withinMailbox(call, { id: found.mailbox ?? 0, project: found.project ?? 0 });
+    const found = await forwarderOf(call, given);
     const input = { organization: call.tenant, id: found.id, by: agentOf(call.caller) };
     const done = await call.change(removeForwarder, input, found.source, { destination: found.destination });
     if (done.kind === 'missing') return notFound('forwarder');
@@ -216,14 +216,21 @@ export const removeEmailForwarder = operation({
   },
 });
 
-function named(
-  all: readonly Forwarder[],
-  given: {
-    forwarderId?: string | undefined;
-    sourceAddress?: string | undefined;
-    destinationAddress?: string | undefined;
-  },
-): Forwarder | undefined {
+interface GivenForwarder {
+  forwarderId?: string | undefined;
+  sourceAddress?: string | undefined;
+  destinationAddress?: string | undefined;
+}
+
+/** The forward that is meant; only one of this organization and within the token's limits. */
+async function forwarderOf(call: Call, given: GivenForwarder): Promise<Forwarder> {
+  const found = named(await call.store.read(listForwarders, { organization: call.tenant }), given);
+  if (found === undefined) return notFound('forwarder');
+  withinMailbox(call, { id: found.mailbox ?? 0, project: found.project ?? 0 });
+  return found;
+}
+
+function named(all: readonly Forwarder[], given: GivenForwarder): Forwarder | undefined {
   if (given.forwarderId !== undefined) return all.find((one) => one.id === rowId('forwarder', given.forwarderId ?? ''));
   const { sourceAddress, destinationAddress } = given;
   if (sourceAddress === undefined || destinationAddress === undefined) {

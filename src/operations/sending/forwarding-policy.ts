@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { publicId } from '../../ids.ts';
 import { setForwardPolicy } from '../../sending/confirmation-commands.ts';
-import { always, operation } from '../operation.ts';
+import { everyMailbox } from '../about.ts';
+import { operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { Id } from '../schemas.ts';
 
@@ -14,7 +15,7 @@ export const setForwardingPolicy = operation({
   description:
     'With confirmExternal, new forwards to domains that are not of this organization pass nothing on until the destination has opened a link that is mailed to it. Forwards that are active stay so. Off unless it is set.',
   hints: { idempotent: true },
-  rule: always,
+  rule: everyMailbox,
   input: z.strictObject({ organizationId: Id('organization').optional(), confirmExternal: z.boolean() }),
   output: z.object({ organizationId: z.string(), confirmExternal: z.boolean() }),
   rest: { method: 'PUT', path: '/api/email/forwarding-policy' },

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { MailPolicy } from '../../../mail/policy/mail-policy.ts';
 import { mailPolicy, setMailPolicy as change } from '../../../mail/store/mail-policy.ts';
 import { publicId } from '../../ids.ts';
-import { always, operation } from '../operation.ts';
+import { everyMailbox } from '../about.ts';
+import { operation } from '../operation.ts';
 import { Id } from '../schemas.ts';
 
 const Shown = z.object({
@@ -38,7 +39,7 @@ export const updateMailPolicy = operation({
   description:
     'Changes what is done with mail from outside; what is left out stays. dmarc: "follow" refuses what the domain of its author asks to refuse, "junk" puts it into Junk, "mark" only says so. Side effect: other mail is refused or let in from now on.',
   hints: { idempotent: true },
-  rule: always,
+  rule: everyMailbox,
   input: z.strictObject({
     organizationId: Id('organization').optional(),
     dmarc: Shown.shape.dmarc.optional(),

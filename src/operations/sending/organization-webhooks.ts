@@ -3,7 +3,8 @@ import { publicId } from '../../ids.ts';
 import { addWebhook, changeWebhook, dropWebhook, MOST_WEBHOOKS } from '../../sending/webhook-commands.ts';
 import { listWebhooks, type Webhook } from '../../sending/webhook-queries.ts';
 import { EVENT_TYPES, eventsOf, typeOf } from '../../webhooks/event-types.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { everyMailbox } from '../about.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, Line, SECRET_NOTICE } from '../schemas.ts';
 import { allowedProjects, projectOf, webhookOf } from '../scope.ts';
@@ -34,7 +35,7 @@ export const createWebhook = operation({
   description:
     'Has a URL told of what becomes of mail that this organization sends (queued, delivered, deferred, bounced, complained, suppressed), signed; with projectId only of what that project sends. Shows the signing secret once. https only, unless the operator allows the place.',
   hints: { openWorld: true },
-  rule: always,
+  rule: everyMailbox,
   input: z.strictObject({
     url: Line(1, 2_000),
     events: Events.optional(),
@@ -103,7 +104,7 @@ export const updateWebhook = operation({
   description:
     'Changes the URL or events of a webhook of the organization, or with rotateSecret its secret: the new one is shown once, and signs from the next request on. A webhook that was switched off is switched on.',
   hints: { openWorld: true },
-  rule: always,
+  rule: everyMailbox,
   input: z.strictObject({
     webhookId: Id('webhook'),
     url: Line(1, 2_000).optional(),
@@ -143,6 +144,7 @@ export const removeOrganizationWebhook = operation({
   description:
     'Removes a webhook of the organization with its secret, its history and what waits for it. Nothing more is sent to it, but for a request that is under way.',
   hints: { destructive: true },
+  rule: everyMailbox,
   input: z.strictObject({ webhookId: Id('webhook') }),
   output: z.object({ removed: z.boolean() }),
   rest: { method: 'DELETE', path: '/api/email/webhooks/:webhookId' },

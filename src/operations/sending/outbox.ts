@@ -7,6 +7,7 @@ import {
 } from '../../../mail/delivery/outbox-items.ts';
 import { approveUrl } from '../../approvals/url.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { noteOutsidersText } from '../../reading/exposure.ts';
 import { withdrawWaiting } from '../../sending/sent-commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -52,6 +53,7 @@ export const listOutbox = operation({
     const page = { tenant: call.tenant, accounts: await allowedAccounts(call), state, before, limit: limit + 1 };
     const items = await call.store.read(listItems, { ...page, now: call.clock() });
     const last = items.length > limit ? items[limit - 1] : undefined;
+    await noteSubjects(call, items.slice(0, limit));
     return {
       items: items.slice(0, limit).map((item) => shown(call, item)),
       nextCursor: last === undefined ? null : String(last.id),
@@ -74,6 +76,7 @@ export const getOutboxItem = operation({
   rest: { method: 'GET', path: '/api/email/outbox/:outboxId' },
   async run(call, { outboxId }) {
     const item = await itemFor(call, outboxId);
+    await noteSubjects(call, [item]);
     const { credential = null, sha256 = null, reasons = [] } = item.approval ?? {};
     return { ...shown(call, item), askedBy: credential, sha256, reasonCodes: reasons.map(({ code }) => code) };
   },
@@ -105,6 +108,12 @@ async function itemFor(call: Call, outboxId: string): Promise<OutboxItem> {
   const item = await call.store.read(outboxItem, { id: rowId('outbox', outboxId) ?? 0, now: call.clock() });
   const mine = accounts === null || (item?.account != null && accounts.includes(item.account));
   return item?.tenant === call.tenant && mine ? item : notFound('outbox item');
+}
+
+/** The subject of an answer is that of whom it answers; whoever wrote it has read that already. */
+async function noteSubjects(call: Call, items: readonly OutboxItem[]): Promise<void> {
+  const foreign = items.some(({ approval }) => approval !== null && approval.credential !== call.caller.actor);
+  if (foreign) await noteOutsidersText(call);
 }
 
 function shown(call: Call, item: OutboxItem): z.output<typeof Item> {

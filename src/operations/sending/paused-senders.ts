@@ -3,7 +3,7 @@ import { pausedSenders } from '../../../mail/store/paused-sender.ts';
 import { idPattern, rowId } from '../../ids.ts';
 import { resumeUnfrozen } from '../../sending/pause-commands.ts';
 import { namedSender } from '../../sending/pause-letter.ts';
-import { always, type Call, operation } from '../operation.ts';
+import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { isoOf, Line, nextCursor } from '../schemas.ts';
 
@@ -51,7 +51,7 @@ export const resumePausedSender = operation({
   description:
     'Lets a paused mailbox or key send again, with wider limits for a day, and sends what was held for it; cancel first what shall not go. Only for owners and the operator: be sure that nobody else has its password. `more` true: ask again for the rest.',
   hints: { openWorld: true },
-  rule: always,
+  rule: (_call, { sender }) => (idPattern('mailbox').test(sender) ? [rowId('mailbox', sender) ?? 0] : []),
   input: z.strictObject({ sender: Line(1, 100).describe('as list_paused_senders shows it') }),
   output: z.object({ resumed: z.literal(true), released: z.number(), more: z.boolean() }),
   rest: { method: 'POST', path: '/api/email/paused-senders/:sender/resume' },

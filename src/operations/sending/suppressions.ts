@@ -6,6 +6,9 @@ import {
   removeSuppression,
   type Suppression,
 } from '../../../mail/store/suppression.ts';
+import { noteOutsidersText } from '../../reading/exposure.ts';
+import { remoteWords } from '../../untrusted/untrusted.ts';
+import { noMailbox } from '../about.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { isoOf, Line, nextCursor } from '../schemas.ts';
@@ -15,8 +18,8 @@ const Shown = z.object({
   reason: z.enum(['hard_bounce', 'complaint', 'manual', 'unsubscribe']),
   since: z.string(),
   source: z.string(),
-  said: z.string(),
   messageId: z.string().nullable(),
+  untrusted: z.object({ said: z.string() }),
 });
 
 export const listSuppressionsOf = operation({
@@ -35,9 +38,11 @@ export const listSuppressionsOf = operation({
   }),
   output: z.object({ suppressions: z.array(Shown), nextCursor }),
   rest: { method: 'GET', path: '/api/email/suppressions' },
-  async run({ store, tenant }, { cursor = '', limit }) {
+  async run(call, { cursor = '', limit }) {
+    const { store, tenant } = call;
     const rows = await store.read(listSuppressions, { tenant, after: cursor, limit: limit + 1 });
     const page = rows.slice(0, limit);
+    if (page.some(({ said }) => said !== '')) await noteOutsidersText(call);
     return {
       suppressions: page.map(shown),
       nextCursor: rows.length > limit ? (page.at(-1)?.key ?? null) : null,
@@ -73,6 +78,7 @@ export const releaseAddress = operation({
   description:
     'Lets the send API of this organization write to an address again; if it still bounces it is suppressed again. Who complained or unsubscribed asked for it: have their word before you do this.',
   hints: { destructive: true, idempotent: true },
+  rule: noMailbox,
   input: z.strictObject({ address: z.string().min(3).max(320) }),
   output: z.object({ removed: z.boolean() }),
   rest: { method: 'DELETE', path: '/api/email/suppressions/:address' },
@@ -86,7 +92,14 @@ export const releaseAddress = operation({
 function shown(row: Suppression): z.output<typeof Shown> {
   const { key, reason, at, said, trace } = row;
   const messageId = trace === '' ? null : trace;
-  return { address: key, reason, since: isoOf(at), source: learntFrom(row), said, messageId };
+  return {
+    address: key,
+    reason,
+    since: isoOf(at),
+    source: learntFrom(row),
+    messageId,
+    untrusted: { said: remoteWords(said) },
+  };
 }
 
 /** What is known of how an address came to the list, as a sentence. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { publicId } from '../../ids.ts';
 import { changeWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
 import { findWebhook } from '../../sending/webhook-queries.ts';
-import { always, operation } from '../operation.ts';
+import { everyMailbox, oneMailbox } from '../about.ts';
+import { operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { Id, isoOf, Line, SECRET_NOTICE } from '../schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
@@ -22,7 +23,7 @@ export const setInboundWebhook = operation({
   description:
     'Sets the URL that is told of mail arriving in a mailbox and returns a new signing secret once; a second call replaces both, and the old secret holds no more. https only, unless the operator allows the place.',
   hints: { openWorld: true },
-  rule: always,
+  rule: oneMailbox,
   input: z.strictObject({ ...Mailbox, url: Line(1, 2_000) }),
   output: z.object({
     webhook: z.object({ mailboxId: z.string(), url: z.string(), createdAt: z.string(), enabled: z.boolean() }),
@@ -80,6 +81,7 @@ export const removeInboundWebhook = operation({
   description:
     'Removes the inbound webhook of a mailbox with its secret, its history and what waits for it; mail still lands in the mailbox.',
   hints: { destructive: true, idempotent: true },
+  rule: oneMailbox,
   input: z.strictObject(Mailbox),
   output: z.object({ removed: z.boolean() }),
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId/webhook' },
@@ -100,6 +102,10 @@ export const enableWebhook = operation({
   description:
     'Switches a webhook on that was switched off after five days of failures: of a mailbox, or of the organization by webhookId. What has waited meanwhile is told, oldest first. On one that fails it has the first tried now.',
   hints: { idempotent: true, openWorld: true },
+  rule: async (call, which) => {
+    const { account } = await webhookOf(call, which);
+    return account === null ? everyMailbox(call) : [account];
+  },
   input: z.strictObject({ ...Mailbox, webhookId: Id('webhook').optional() }),
   output: z.object({ enabled: z.literal(true), wasDisabled: z.boolean() }),
   rest: { method: 'POST', path: '/api/email/webhooks/enable' },

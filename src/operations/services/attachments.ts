@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { markSeenByAgent } from '../../../mail/store/hand.ts';
 import { publicId } from '../../ids.ts';
 import { attachEmail, detachEmail } from '../../services/attachment-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { variableNames } from '../../services/environment.ts';
+import { oneMailbox } from '../about.ts';
 import { Which } from '../mailboxes/shown.ts';
-import { always, operation } from '../operation.ts';
+import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id } from '../schemas.ts';
 import { mailboxOf, serviceOf } from '../scope.ts';
@@ -26,7 +28,7 @@ export const attachEmailToService = operation({
   description:
     'Gives a service the EMAIL_* variables of a mailbox, its password among them, under EMAIL_<ALIAS>_* when an alias is given; rewrites its environment file. A running program sees them after a restart. Twice is as good as once.',
   hints: { idempotent: true },
-  rule: always,
+  rule: (call, { mailboxId, address }) => oneMailbox(call, { mailboxId, address }),
   input: z.strictObject({ ...Which, serviceId: Id('service'), alias: Alias.optional() }),
   output: z.object({
     mailboxId: z.string(),
@@ -48,6 +50,8 @@ export const attachEmailToService = operation({
         { resource: 'service' },
       );
     }
+    // What runs there has the password from now on, and the token may have written it.
+    if (call.caller.kind === 'token') await call.store.write(markSeenByAgent, { account: mailbox.id });
     await rewriteEnvFiles(call, [service.id]);
     return {
       mailboxId: publicId('mailbox', mailbox.id),
@@ -67,6 +71,7 @@ export const detachEmailFromService = operation({
   description:
     'Takes the EMAIL_* variables of a mailbox out of the environment of a service; the mailbox stays. Twice is as good as once.',
   hints: { idempotent: true },
+  rule: (call, { mailboxId, address }) => oneMailbox(call, { mailboxId, address }),
   input: z.strictObject({ ...Which, serviceId: Id('service') }),
   output: z.object({
     mailboxId: z.string(),

@@ -26,7 +26,8 @@ export const getServiceEnvironment = operation({
   async run(call, { serviceId }) {
     const service = await serviceOf(call, serviceId);
     const own = call.caller.service === service.id;
-    if (!own && (await callerPolicy(call)).policy.rulesWait) {
+    const attached = (await call.store.read(attachmentsOf, { service: service.id })).map(({ account }) => account);
+    if (!own && (await callerPolicy(call, attached)).policy.rulesWait) {
       refuse('action_not_allowed', 'This holds passwords: a token under an agent policy is not shown them.', {
         requiredAction: 'person',
         grantedActions: [...call.caller.actions],
@@ -38,7 +39,7 @@ export const getServiceEnvironment = operation({
         grantedActions: [...call.caller.actions],
       });
     }
-    for (const { account } of await call.store.read(attachmentsOf, { service: service.id })) {
+    for (const account of attached) {
       if (call.caller.kind === 'token') await call.store.write(markSeenByAgent, { account });
     }
     const env = await environmentOf(call, service);

@@ -6,6 +6,7 @@ import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
+import { everyMailbox } from '../about.ts';
 import type { Caller } from '../caller.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -28,6 +29,10 @@ export const undoChanges = operation({
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     tokenId: Id('token').optional(),
+    passwordId: z
+      .string()
+      .regex(/^(pwd|mbx)_[1-9]\d{0,14}$/, 'is pwd_1 of an app password, or mbx_1 for that of a mailbox')
+      .optional(),
     since: z.iso.datetime({ offset: true }),
     cursor: z
       .string()
@@ -42,14 +47,21 @@ export const undoChanges = operation({
     nextCursor,
   }),
   rest: { method: 'POST', path: '/api/undo' },
-  async run(call, { tokenId, since, cursor }) {
-    const token = await tokenOf(call, tokenId);
-    const about = { who: publicId('token', token.id), since: Date.parse(since) };
+  async run(call, { tokenId, passwordId, since, cursor }) {
+    const who =
+      passwordId === undefined ? publicId('token', (await tokenOf(call, tokenId)).id) : passwordOf(call, passwordId);
+    const about = { who, since: Date.parse(since) };
     const mail = await undoMail(call, about, placeOf(cursor));
     const rules = cursor === undefined && (await mayChangeRules(call)) ? await undoRules(call, about) : NO_RULES;
     return { ...mail, ...rules };
   },
 });
+
+/** Of whatever mailbox of the organization it is: it may be gone by now. */
+function passwordOf({ caller }: Call, passwordId: string): string {
+  if (isOwner(caller)) return passwordId;
+  return refuse('out_of_scope', 'What was done with a password is for an owner or admin to undo.');
+}
 
 /** A token undoes its own and what tokens did that it made; an owner, an admin or the operator that of any. */
 async function tokenOf(call: Call, tokenId: string | undefined): Promise<TokenRow> {
@@ -77,7 +89,7 @@ function isOwner({ kind, user, token }: Caller): boolean {
 async function mayChangeRules(call: Call): Promise<boolean> {
   const { project, service, mailboxes } = call.caller;
   if (project !== null || service !== null || mailboxes !== null) return false;
-  return !(await callerPolicy(call)).policy.rulesWait;
+  return !(await callerPolicy(call, await everyMailbox(call))).policy.rulesWait;
 }
 
 interface About {

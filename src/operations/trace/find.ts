@@ -37,7 +37,7 @@ export async function findStories(
   const ways = [messageId, rfc822MessageId, address].filter((one) => one !== undefined);
   if (ways.length !== 1) wrong('messageId', 'Give one of messageId, rfc822MessageId and address.');
   const by = async (key: number, from: number): Promise<FoundTrace[]> => {
-    await catchUp(call);
+    await indexNow(call);
     return call.store.scan(findTraces, { ...viewer, key, since: from, limit: MOST });
   };
   if (rfc822MessageId !== undefined) return by(messageIdKey(rfc822MessageId), 0);
@@ -55,7 +55,7 @@ export async function findStories(
 }
 
 /** What happened a moment ago is to be found too. A disk that is full keeps nobody from looking. */
-async function catchUp({ store }: Call): Promise<void> {
+export async function indexNow({ store }: Pick<Call, 'store'>): Promise<void> {
   for (let more = true, slices = 0; more && slices < MOST_SLICES; slices++) {
     more = await store.writeSlice(indexJournal, undefined).catch((error: unknown) => {
       if (error instanceof StoreBusy) return false;

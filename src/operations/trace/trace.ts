@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { FoundTrace } from '../../../mail/store/journal-index.ts';
 
+import { noteOutsidersText } from '../../reading/exposure.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { isoOf, Line } from '../schemas.ts';
@@ -45,6 +46,7 @@ export const traceMessage = operation({
     const viewer = { tenant: call.tenant, accounts: await allowedAccounts(call) };
     const found = await findStories(call, viewer, input);
     const { trace, story } = await firstStory(call, viewer, found);
+    if (story.entries.some(({ text }) => text !== undefined)) await noteOutsidersText(call);
     return {
       message: messageOf(trace, story),
       timeline: story.entries.map(shownEntry),

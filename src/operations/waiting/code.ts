@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
 import { isLoopback } from '../../../mail/guard/network.ts';
 import { noteExposure, rowsOf } from '../../reading/exposure.ts';
+import { WITHHELD } from '../../reading/withheld.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { summaries } from '../../reading/summary.ts';
 import { numberBefore, numberOf } from '../../waiting/arrival-queries.ts';
@@ -53,7 +54,7 @@ export const waitForCode = operation({
       .enum(['dmarc', 'local'])
       .nullable()
       .describe('local: local mode believes what this machine sends; live, DMARC has to pass'),
-    withheld: z.enum(['unauthenticated_sender', 'content_quarantined']).optional(),
+    withheld: z.enum(['unauthenticated_sender', ...WITHHELD]).optional(),
     message: MsgSummary.nullable(),
     cursor: z.string(),
   }),

@@ -1,5 +1,5 @@
 import type { Call } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
+import { notFound, refuse, Refused, type Refusal } from '../refusal.ts';
 
 /** Seconds that an answer may take where nobody is told how far it is: clients give up at 60. */
 const LONGEST = 50;
@@ -16,6 +16,8 @@ export async function waitFor<T>(
 ): Promise<{ found: T | undefined; over: boolean }> {
   const { caller, audience } = call;
   const most = audience?.progress === undefined ? Math.min(LONGEST, seconds) : seconds;
+  // Who only asks needs no place among those who wait.
+  if (most === 0) return { found: await look(), over: true };
   using wait = (await call.waits.begin({ account, caller, seconds: most, audience })) ?? tooMany();
   for (;;) {
     const found = await look();
@@ -29,10 +31,15 @@ export async function waitFor<T>(
   }
 }
 
+/** To who would wait while as many do as may. */
+export const TOO_MANY: Refusal = {
+  error: 'rate_limited',
+  message: 'Too many calls and streams wait already: end some of them, or ask with timeoutSeconds 0.',
+  retryAfterSeconds: 5,
+};
+
 function tooMany(): never {
-  return refuse('rate_limited', 'Too many calls wait already: end some of them, or ask with timeoutSeconds 0.', {
-    retryAfterSeconds: 5,
-  });
+  throw new Refused(TOO_MANY);
 }
 
 export function mailboxGone(): never {

@@ -6,7 +6,7 @@ import { ownId } from '../../../mail/message/msg-id.ts';
 import type { Guard } from '../../../mail/store/sent-before.ts';
 import { attachedFiles } from '../../sending/attached-files.ts';
 import { composeDraft, type DraftContent } from '../../sending/draft-message.ts';
-import { emailByMessageId } from '../../sending/draft-queries.ts';
+import { answeredEmail } from '../../../mail/store/answerable.ts';
 import { saveDraft } from '../../sending/draft-commands.ts';
 import type { EmailRequest } from '../../sending/email-request.ts';
 import { keepOctets } from '../../sending/keep-octets.ts';
@@ -19,7 +19,7 @@ import type { Known } from '../../reading/summary.ts';
 import type { Call } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
-import { mustRead, namedOriginal, owns } from './original.ts';
+import { leavesOut, mustRead, namedOriginal, owns } from './original.ts';
 import { addressOf } from './reply.ts';
 
 /** What somebody wants a draft to be; what is left out stays, or is not there yet. */
@@ -51,7 +51,7 @@ export async function newDraft(
   const email = global === undefined ? jmapRow('email', box.id, inReplyTo) : Number(global);
   const { original, hidden } = email === undefined ? notFound('message') : await namedOriginal(call, box, email);
   const isOwn = owns(call, box);
-  const { to, cc } = await replyRecipients(original.fields, isOwn, replyAll);
+  const { to, cc } = await replyRecipients(original.fields, leavesOut(call, box), replyAll);
   const own = await ownRecipient(original.fields, isOwn);
   const start = {
     ...fresh,
@@ -83,7 +83,7 @@ export async function presentDraft(
   const answers =
     inReplyTo === undefined
       ? undefined
-      : await call.store.read(emailByMessageId, { account: box.id, messageId: inReplyTo });
+      : await call.store.read(answeredEmail, { account: box.id, ids: [ownId(inReplyTo)], shown: true });
   const answered = answers === undefined ? undefined : await namedOriginal(call, box, answers);
   const id = ownId(messageId);
   return {
@@ -101,7 +101,7 @@ export async function presentDraft(
       messageId: id === '' ? undefined : `<${id}>`,
     },
     kept: files,
-    answered: answered?.hidden === false ? answered.original : undefined,
+    answered: answered?.hidden === undefined ? answered?.original : undefined,
   };
 }
 
@@ -128,7 +128,13 @@ export async function writeDraft(
       maxBytes: call.settings.maxMessageBytes,
     });
   }
-  const row = { account: box.id, by: sender.agent ?? null, replaces, guard, index: indexMessage(data) };
+  const row = {
+    account: box.id,
+    by: sender.agent ?? null,
+    replaces,
+    guard,
+    index: indexMessage(data, call.store.secretLinks),
+  };
   const done = await keepOctets(call.store, data, 'saved', (octets) =>
     call.change(saveDraft, { ...row, ...octets }, box.address),
   );

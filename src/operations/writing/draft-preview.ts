@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { traceId } from '../../../mail/receiver/trace-id.ts';
 import type { EmailRow } from '../../../mail/store/email-rows.ts';
+import { refuseWithheld } from '../../reading/withheld.ts';
 import { dispatch } from '../../sending/dispatch.ts';
 import { draftAsSent } from '../../sending/draft-message.ts';
-import { emailByMessageId } from '../../sending/draft-queries.ts';
+import { ownId } from '../../../mail/message/msg-id.ts';
+import { answeredEmail } from '../../../mail/store/answerable.ts';
 import type { Sender } from '../../sending/key-auth.ts';
 import { MOST_RECIPIENTS } from '../../sending/email-request.ts';
 import type { Outbound } from '../../sending/outbound.ts';
@@ -36,13 +38,15 @@ export async function draftOutbound(
   { sendAt, dryRun, failIfHeld }: DraftSending,
 ): Promise<Outbound> {
   const { store, settings, clock } = call;
+  if (row.veiledFrom !== null) refuseWithheld('secret_link');
   const length = row.size - row.trace.length;
   if (length > settings.maxMessageBytes) {
     refuse('too_large', `The draft has ${length} octets: more than this server sends.`, {
       maxBytes: settings.maxMessageBytes,
     });
   }
-  const { message, from, recipients, inReplyTo } = draftAsSent(await store.blob(row.blob, 0, length), clock());
+  const octets = await store.blob(row.blob, 0, length);
+  const { message, from, recipients, inReplyTo } = draftAsSent(octets, clock(), store.secretLinks);
   if (recipients.length === 0 || recipients.length > MOST_RECIPIENTS) {
     const why = recipients.length === 0 ? 'has no recipients yet' : `has more than ${MOST_RECIPIENTS} recipients`;
     refuse('invalid_arguments', `The draft ${why}.`, { issues: [{ path: 'to', message: why }] });
@@ -52,7 +56,7 @@ export async function draftOutbound(
   const answers =
     inReplyTo === undefined || account === null
       ? undefined
-      : await store.read(emailByMessageId, { account, messageId: inReplyTo });
+      : await store.read(answeredEmail, { account, ids: [ownId(inReplyTo)], shown: true });
   return {
     ...FOR_AGENTS,
     trace: traceId(),

@@ -73,7 +73,10 @@ export async function shownDraft(
     bcc: addressesOf(envelope.bcc),
     replyTo: replyToOf(await headerOf(call, row)),
     attachments: parts.map((part) => shownAttachment(row.id, part)),
-    body: divergent || maxChars === 0 ? null : untrusted(newNonce(), sourceOf(known), text, removed),
+    body:
+      divergent || row.veiledFrom !== null || maxChars === 0
+        ? null
+        : untrusted(newNonce(), sourceOf(known), text, removed),
     quotedChars: quoted.length,
     truncated: cut || own.length > maxChars,
     policyPreview: await previewOf(call, asMailbox(call, box), row),

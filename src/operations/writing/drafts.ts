@@ -12,6 +12,7 @@ import { refuse } from '../refusal.ts';
 import { nextCursor } from '../schemas.ts';
 import { asMailbox } from '../sending/as-sender.ts';
 import { newDraft, presentDraft, writeDraft } from './draft-body.ts';
+import { refuseWithheld } from '../../reading/withheld.ts';
 import { checkRevision, DraftId, namedDraft, Revision, ShownDraft, shownDraft } from './draft-shown.ts';
 import { AgentFiles, AgentMailboxes, filesAsked } from './fields.ts';
 import { mustRead } from './original.ts';
@@ -89,6 +90,7 @@ export const updateDraft = operation({
     const sender = asMailbox(call, box);
     const present = await namedDraft(call, box, draftId);
     checkRevision(present, revision);
+    if (present.row.veiledFrom !== null) refuseWithheld('secret_link');
     const { start, kept, answered } = await presentDraft(call, box, present);
     const files = { attachments: attachments === undefined ? kept : filesAsked(attachments) };
     const where = { box, sender, replaces: present.row.id, guard: null };

@@ -8,6 +8,7 @@ import { SendResult } from '../../sending/send-answer.ts';
 import { outboundOf, sendOnce } from '../../sending/send-email.ts';
 import { type Call, operation } from '../operation.ts';
 import { InMailbox, MessageId, namedMessage } from '../reading/which.ts';
+import { refuseWithheld } from '../../reading/withheld.ts';
 import { refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { asMailbox, audited } from '../sending/as-sender.ts';
@@ -59,10 +60,11 @@ async function passOn(
   { to, cc, bcc, note, includeAttachments, ...how }: Forward,
 ): Promise<Outbound> {
   const { original, hidden } = await namedOriginal(call, box, email);
-  if (hidden || original.cut) {
+  if (hidden === 'secret_link') refuseWithheld(hidden);
+  if (hidden !== undefined || original.cut) {
     refuse(
-      hidden ? 'content_quarantined' : 'too_large',
-      hidden
+      hidden ?? 'too_large',
+      hidden !== undefined
         ? 'The message holds much more than a person sees of it: a person can forward it from a mail program.'
         : 'The text of the message is too long to be passed on in another one: attach the message whole instead.',
     );

@@ -15,7 +15,7 @@ import { refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { asMailbox, audited } from '../sending/as-sender.ts';
 import { filesAsked, FOR_AGENTS, MoreRecipients, SENDING_FIELDS } from './fields.ts';
-import { mustRead, namedOriginal, owns } from './original.ts';
+import { leavesOut, mustRead, namedOriginal, owns } from './original.ts';
 
 const Reply = z.strictObject({
   ...InMailbox,
@@ -62,7 +62,7 @@ async function answerTo(
 ): Promise<Outbound> {
   const { original, hidden } = await namedOriginal(call, box, email);
   const isOwn = owns(call, box);
-  const { to, cc: others, sources } = await replyRecipients(original.fields, isOwn, replyAll);
+  const { to, cc: others, sources } = await replyRecipients(original.fields, leavesOut(call, box), replyAll);
   if (to.length + others.length === 0) {
     refuse('recipient_blocked', 'The message names nobody to whom an answer could go: use send_email.', {
       recipients: [],
@@ -80,7 +80,7 @@ async function answerTo(
     replyTo: [],
     subject: prefixed('Re', original.subject),
     // What a person does not see of a message is not quoted to anybody.
-    ...(quote && !hidden ? quoted({ text, html }, original) : { text, html }),
+    ...(quote && hidden === undefined ? quoted({ text, html }, original) : { text, html }),
     headers: {},
     tags: {},
     attachments: filesAsked(attachments),

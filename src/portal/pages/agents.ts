@@ -4,6 +4,7 @@ import { html, type Part } from '../html.ts';
 import { acting, type Page, press, sheet, sure } from '../page.ts';
 import { day, empty, head, moment, table } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
+import { tripped } from './canaries.ts';
 
 type Agent = Answer<typeof listAgents>['agents'][number];
 
@@ -15,8 +16,11 @@ export const agents: Page = {
   notForMembers: true,
   done: {
     stopped: 'All agents are stopped. What they sent and had not left is held: look at it in the queue.',
+    released: 'What was held when agents were stopped goes on, in the order in which it was sent.',
     started: 'Agents may work again, each in its own mode. What was held stays held.',
     set: 'The mode is changed; it holds from this moment on.',
+    on: 'You get the daily letter from now on.',
+    off: 'You get no daily letter any more.',
   },
   acts: {
     stop: acting(
@@ -29,18 +33,29 @@ export const agents: Page = {
       () => ({}),
       () => ({ kind: 'done', said: 'started' }),
     ),
+    release: acting(
+      'release_agent_mail',
+      () => ({}),
+      () => ({ kind: 'done', said: 'released' }),
+    ),
     mode: acting(
       'set_agent_mode',
       (fields) => ({ tokenId: fields.text('tokenId'), mode: fields.text('mode') }),
       () => ({ kind: 'done', said: 'set' }),
+    ),
+    letter: acting(
+      'set_daily_letter',
+      (fields) => ({ on: fields.text('on') === 'yes' }),
+      ({ on }) => ({ kind: 'done', said: on === true ? 'on' : 'off' }),
     ),
   },
   async show(visit) {
     const listed = await read<typeof listAgents>(visit, 'list_agents', {});
     const all = listed?.agents ?? [];
     const about = 'Who works here with a token: how each may work, and what it read and sent in 24 hours.';
-    return html`${head('Agents', about)} ${switches(visit, listed?.stoppedAt ?? null)}
-    ${all.length === 0 ? NONE : agentTable(visit, all)}`;
+    return html`${head('Agents', about)} ${await tripped(visit)} ${switches(visit, listed?.stoppedAt ?? null)}
+    ${all.length === 0 ? NONE : agentTable(visit, all)} ${letGo(visit)}
+    ${dailyLetter(visit, listed?.dailyLetter ?? null)}`;
   },
 };
 
@@ -62,6 +77,31 @@ function switches(visit: Visit, stoppedAt: string | null): Part {
     <p><strong>All agents are stopped</strong> since ${moment(stoppedAt)}.</p>
     ${can(visit, 'start_agents') && press(visit, 'start', 'Let them work again')}
   </div>`;
+}
+
+function letGo(visit: Visit): Part {
+  return (
+    can(visit, 'release_agent_mail') &&
+    sure(visit, 'release', {
+      label: 'Let go what was held',
+      question: 'All that was held when agents were stopped is sent now. Look at it in the queue before.',
+      yes: 'Send it all',
+    })
+  );
+}
+
+/** Null: who looks at the page is no owner. */
+function dailyLetter(visit: Visit, on: boolean | null): Part {
+  if (on === null) return undefined;
+  const off = 'You do not get it, and so not how the audit log ended either.';
+  return html`<section>
+    <h2>Daily letter</h2>
+    <p>
+      Each morning that follows a day on which agents did something, owners are mailed what that was. Who answers it
+      with <strong>STOP</strong> stops all agents at once. ${!on && off}
+    </p>
+    ${press(visit, 'letter', on ? 'Send me none' : 'Send it to me', { on: on ? 'no' : 'yes' })}
+  </section>`;
 }
 
 function agentTable(visit: Visit, all: readonly Agent[]): Part {

@@ -40,9 +40,12 @@ const WAYS: Readonly<Record<string, string>> = {
   mcp: 'MCP',
   'mcp-session': 'MCP session',
   rest: 'HTTP',
+  jmap: 'JMAP',
+  imap: 'mail program',
   portal: 'browser',
   'command-line': 'command line',
   box: 'this server',
+  mail: 'mail',
 };
 
 export function eventTable(all: readonly Event[]): Part {

@@ -3,6 +3,7 @@ import { agents } from './agents.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
 import { bans } from './bans.ts';
+import { canaries } from './canaries.ts';
 import { domain } from './domain.ts';
 import { domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
@@ -36,6 +37,7 @@ export const PAGES: readonly Page[] = [
   mailboxes,
   mailbox,
   withheld,
+  canaries,
   forwarders,
   waiting,
   waitingMail,

@@ -74,6 +74,7 @@ export const mailbox: Page = {
     ])}
     ${can(visit, 'trace_message') && storyLink(visit, found.address, 'What happened to its mail')}
     ${can(visit, 'list_quarantine') && html`<p><a href="${visit.base}/mailboxes/${found.id}/withheld">Messages that programs are not shown</a></p>`}
+    ${can(visit, 'list_canaries') && html`<p><a href="${visit.base}/mailboxes/${found.id}/canaries">Canaries</a></p>`}
     ${setUp(visit, found)} ${password(visit, state, found)} ${await appPasswords(visit, state, found)}
     ${await aliases(visit, state, found)} ${await senders(visit, state, found)} ${await services(visit, state, found)}
     ${await webhook(visit, state, found)} ${changes(visit, state, found)}`;

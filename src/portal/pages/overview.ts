@@ -8,6 +8,7 @@ import { type Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
 import { address, empty, head, table } from '../parts.ts';
 import { can, read, type Visit } from '../visit.ts';
+import { tripped } from './canaries.ts';
 import { eventTable, newest } from './audit.ts';
 import { domainTable } from './domains.ts';
 import { mailboxTable } from './mailboxes.ts';
@@ -28,9 +29,9 @@ export const overview: Page = {
   },
   acts: {},
   async show(visit) {
-    return html`${head(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${await proposed(visit)}
-    ${await waiting(visit)} ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)}
-    ${await forwards(visit)} ${await activity(visit)}`;
+    return html`${head(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${await tripped(visit)}
+    ${await proposed(visit)} ${await waiting(visit)} ${await domains(visit)} ${await mailboxes(visit)}
+    ${await services(visit)} ${await forwards(visit)} ${await activity(visit)}`;
   },
 };
 

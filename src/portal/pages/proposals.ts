@@ -1,7 +1,8 @@
+import { pendingProposals } from '../../agents/proposal-queries.ts';
 import type { decideProposalOf, listProposals } from '../../operations/policies/proposals.ts';
 import { html, type Html, type Part } from '../html.ts';
 import { type Acted, acting, type Page, press, sure } from '../page.ts';
-import { acts, cursorOf, empty, facts, head, moment, nextPage, secret, table, tag } from '../parts.ts';
+import { acts, cursorOf, empty, facts, head, moment, nextPage, secret, table, tag, theirs } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
 
 type Proposal = Answer<typeof listProposals>['proposals'][number];
@@ -19,6 +20,8 @@ export const proposals: Page = {
     refused: 'It was refused. Nothing was done.',
   },
   acts: { accept: deciding(true), refuse: deciding(false) },
+  count: ({ world, membership }) =>
+    world.store.read(pendingProposals, { organization: membership.organization, now: world.clock() }),
   async show(visit, state) {
     const listed = await read<typeof listProposals>(visit, 'list_proposals', { ...cursorOf(state.query), limit: 50 });
     const all = listed?.proposals ?? [];
@@ -72,9 +75,9 @@ function waiting(visit: Visit, one: Proposal): Html {
   return html`<section id="${proposalId}">
     <h2>${title}</h2>
     ${facts([
-      ['Asked for by', [tokenName, html` <span class="soft"><code>${tokenId}</code></span>`]],
+      ['Asked for by', [theirs(tokenName), html` <span class="soft"><code>${tokenId}</code></span>`]],
       ['When', [moment(one.createdAt), '; open until ', moment(one.expiresAt)]],
-      ...Object.entries(one.arguments).map(([name, value]) => [words(name), value] as const),
+      ...Object.entries(one.arguments).map(([name, value]) => [words(name), theirs(value)] as const),
     ])}
     ${
       changes.length > 0 &&
@@ -113,7 +116,7 @@ function decided(all: readonly Proposal[]): Part {
       ['What', 'Asked for by', 'Decided', 'When'],
       all.map((one) => [
         one.title,
-        one.tokenName,
+        theirs(one.tokenName),
         [
           tag(one.state, LOOKS[one.state]),
           html` <span class="soft"

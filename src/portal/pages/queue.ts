@@ -102,6 +102,8 @@ function queueTable(visit: Visit, all: readonly Item[]): Part {
       [
         one.state === 'held' ? tag('held', 'warn') : tag(one.attempts === 0 ? 'waiting' : 'tried again soon'),
         html` <span class="soft">${one.explanation}</span>`,
+        one.untrusted.lastError !== null &&
+          html` <span class="soft">They said: <bdi>${one.untrusted.lastError}</bdi></span>`,
         html` <span class="soft">Since ${moment(one.queuedAt)}${next(one)}</span>`,
       ],
       steering(visit, one),

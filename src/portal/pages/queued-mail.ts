@@ -24,18 +24,18 @@ export const queuedMail: Page = {
     if (found === undefined) return undefined;
     const { item, message } = found;
     return html`${crumb(`${visit.base}/queue`, 'Queue')}
-      ${head(message.subject === '' ? 'Without a subject' : message.subject, undefined, steering(visit, item))}
+      ${head(message.untrusted.subject === '' ? 'Without a subject' : message.untrusted.subject, undefined, steering(visit, item))}
       ${envelope(found)} ${can(visit, 'trace_message') && storyLink(visit, item.messageId)}
       <section>
         <h2>Text</h2>
         ${
-          message.text === ''
+          message.untrusted.text === ''
             ? html`<p class="soft">There is no text in it.</p>`
-            : html`<pre class="copy fold" tabindex="0" dir="auto">${message.text}</pre>`
+            : html`<pre class="copy fold" tabindex="0" dir="auto">${message.untrusted.text}</pre>`
         }
         ${message.truncated && html`<p class="small soft">It goes on; this is the beginning.</p>`}
       </section>
-      ${attachments(message.attachments)} ${await otherWay(visit, state, item)}`;
+      ${attachments(message.untrusted.attachments)} ${await otherWay(visit, state, item)}`;
   },
 };
 
@@ -65,17 +65,18 @@ async function otherWay(visit: Visit, state: State, { queueId, route }: Queued['
 function envelope({ item, message }: Queued): Part {
   return facts([
     ['Waits', [tag(item.state, item.state === 'held' ? 'warn' : ''), ' ', item.explanation]],
+    item.untrusted.lastError !== null && ['They said', item.untrusted.lastError],
     ['Since', moment(item.queuedAt)],
     ['Leaves for', item.to],
     ['Sent by', item.from === '' ? 'this server, as a bounce' : item.from],
-    ['From', message.from],
-    ['To', message.to],
-    message.cc !== '' && ['Cc', message.cc],
+    ['From', message.untrusted.from],
+    ['To', message.untrusted.to],
+    message.untrusted.cc !== '' && ['Cc', message.untrusted.cc],
     ['Size', bytes(item.bytes)],
   ]);
 }
 
-function attachments(all: Queued['message']['attachments']): Part {
+function attachments(all: Queued['message']['untrusted']['attachments']): Part {
   return (
     all.length > 0 &&
     html`<section>

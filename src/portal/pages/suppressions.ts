@@ -58,7 +58,7 @@ function listOf(visit: Visit, all: readonly Suppression[]): Part {
       address(one.address),
       REASONS[one.reason],
       day(one.since),
-      html`${one.source}${one.said !== '' && html`<br /><span class="small soft">${one.said}</span>`}`,
+      html`${one.source}${one.untrusted.said !== '' && html`<br /><span class="small soft">${one.untrusted.said}</span>`}`,
       can(visit, 'remove_suppression') && removal(visit, one),
     ]),
   );

@@ -82,7 +82,7 @@ const LOOK: Readonly<Record<Event['event'], 'ok' | 'warn' | 'bad' | ''>> = {
   webhook: '',
 };
 
-function row({ at, event, recipient, host, tls, text, explanation }: Event): Part[] {
+function row({ at, event, recipient, host, tls, explanation, untrusted }: Event): Part[] {
   const where = [host, tls].filter((one) => one !== undefined && one !== '').join(', ');
   return [
     moment(at),
@@ -90,7 +90,7 @@ function row({ at, event, recipient, host, tls, text, explanation }: Event): Par
     recipient === undefined ? '' : address(recipient),
     [
       explanation,
-      text !== undefined && html` <span class="soft">They said: <bdi>${text}</bdi></span>`,
+      untrusted !== undefined && html` <span class="soft">They said: <bdi>${untrusted.text}</bdi></span>`,
       where !== '' && html` <span class="soft">${where}</span>`,
     ],
   ];

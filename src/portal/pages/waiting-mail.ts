@@ -22,9 +22,7 @@ export const waitingMail: Page = {
     const { organization: tenant } = visit.membership;
     const found = await askedMail(visit.world, { tenant, accounts: visit.caller.mailboxes, id });
     if (found === undefined) return undefined;
-    const { subject } = found.item.approval;
-    return html`${crumb(`${visit.base}/outbox`, 'Waiting for you')}
-    ${head(subject === '' ? 'Without a subject' : subject)} ${askedMailShown(found)}
+    return html`${crumb(`${visit.base}/outbox`, 'Waiting for you')} ${head('Mail of an agent')} ${askedMailShown(found)}
     ${found.item.state === 'pending' && buttons(visit, state)}`;
   },
 };

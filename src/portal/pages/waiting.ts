@@ -1,10 +1,11 @@
 import { countPending, listOutbox, type OutboxItem } from '../../../mail/delivery/outbox-items.ts';
 import { askerOf } from '../../approvals/asked-mail.ts';
 import { publicId } from '../../ids.ts';
+import { inPlainSight } from '../../untrusted/plain-sight.ts';
 import { stateTag } from '../asked-mail.ts';
 import { html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
-import { address, empty, head, moment, table } from '../parts.ts';
+import { address, empty, head, moment, theirs, table } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 
 const FEW_DECIDED = 20;
@@ -50,10 +51,10 @@ async function askedTable(visit: Visit, all: readonly OutboxItem[]): Promise<Par
   const rows = await Promise.all(
     all.map(async (one) => [
       link(visit, one),
-      [address(one.recipients[0] ?? ''), more(one.recipients)],
-      [await asker(visit, one), html` <span class="soft">as ${address(one.sender)}</span>`],
+      [first(one), more(one.recipients)],
+      [await asker(visit, one), html` <span class="soft">as ${theirs(address(inPlainSight(one.sender)))}</span>`],
       [
-        one.approval?.reasons[0]?.text ?? '',
+        inPlainSight(one.approval?.reasons[0]?.text ?? ''),
         html` <span class="soft">Until ${moment(one.approval?.expiresAt ?? 0)}</span>`,
       ],
     ]),
@@ -65,7 +66,7 @@ async function decidedTable(visit: Visit, all: readonly OutboxItem[]): Promise<P
   const rows = await Promise.all(
     all.map(async (one) => [
       link(visit, one),
-      [address(one.recipients[0] ?? ''), more(one.recipients)],
+      [first(one), more(one.recipients)],
       await asker(visit, one),
       [stateTag(one.state), html` <span class="soft">${one.approval?.decidedBy ?? ''}</span>`],
     ]),
@@ -78,13 +79,20 @@ async function decidedTable(visit: Visit, all: readonly OutboxItem[]): Promise<P
 
 function link({ base }: Visit, { id, approval }: OutboxItem): Part {
   const subject = approval?.subject ?? '';
-  return html`<a href="${base}/outbox/${publicId('outbox', id)}">${subject === '' ? 'Without a subject' : subject}</a>`;
+  const href = `${base}/outbox/${publicId('outbox', id)}`;
+  if (subject === '') return html`<a href="${href}">Without a subject</a>`;
+  // The link within the quotation: a browser takes no click on the marks of a quotation within a link.
+  return theirs(html`<a href="${href}">${inPlainSight(subject)}</a>`);
+}
+
+function first({ recipients: [one = ''] }: OutboxItem): Part {
+  return theirs(address(inPlainSight(one)));
 }
 
 function more(recipients: readonly string[]): Part {
   return recipients.length > 1 && html` <span class="soft">and ${recipients.length - 1} more</span>`;
 }
 
-function asker({ world, membership }: Visit, { approval }: OutboxItem): Promise<string> {
-  return askerOf(world, membership.organization, approval?.credential ?? '');
+async function asker({ world, membership }: Visit, { approval }: OutboxItem): Promise<Part> {
+  return theirs(await askerOf(world, membership.organization, approval?.credential ?? ''));
 }

@@ -44,6 +44,7 @@ const STATES: Readonly<Record<Item['state'], Part>> = {
   withheld: tag('withheld', 'warn'),
   requested: tag('asked for', 'bad'),
   released: tag('released'),
+  people_only: tag('for people only', 'warn'),
 };
 
 function listOf(visit: Visit, items: readonly Item[]): Part {
@@ -55,9 +56,22 @@ function listOf(visit: Visit, items: readonly Item[]): Part {
       one.untrusted.subject,
       moment(one.receivedAt),
       html`${STATES[one.state]}${one.untrusted.reason !== '' && html`<br /><span class="small soft">${one.untrusted.reason}</span>`}`,
-      one.state === 'released'
-        ? press(visit, 'withhold', 'Withhold', { messageId: one.id })
-        : press(visit, 'release', 'Show it to programs', { messageId: one.id }),
+      choiceOf(visit, one),
     ]),
   );
 }
+
+function choiceOf(visit: Visit, { id: messageId, state }: Item): Part {
+  switch (state) {
+    case 'people_only':
+      return html`<span class="small soft">${PEOPLE_ONLY}</span>`;
+    case 'released':
+      return press(visit, 'withhold', 'Withhold', { messageId });
+    case 'withheld':
+    case 'requested':
+      return press(visit, 'release', 'Show it to programs', { messageId });
+  }
+}
+
+const PEOPLE_ONLY =
+  'A link in it signs in or decides as you. A program that opened it would be you, so it is never shown to one.';

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 /** What the text of a document is. */
 export interface PdfAnswer {
   text: string;
+  /** What stands in it and nobody sees: without ink, white on the page, too small, or outside of it. */
+  hidden: string;
   pages: number;
   /** There is more than is read. */
   cut: boolean;
@@ -13,8 +15,8 @@ export interface PdfAnswer {
 export type PdfOutcome = ({ kind: 'read' } & PdfAnswer) | { kind: 'unreadable' | 'later' };
 
 const LONGEST_MS = 8_000;
-/** Octets of the answer: a million characters, each as long as JSON can make it. */
-const MOST_ANSWER = 8 * 1024 * 1024;
+/** Octets of the answer: two million characters, each as long as JSON can make it. */
+const MOST_ANSWER = 16 * 1024 * 1024;
 /** Documents that are read or wait for it. */
 const MOST_AT_ONCE = 4;
 /**
@@ -97,10 +99,11 @@ function outcomeOf(child: ReturnType<typeof begin>, octets: Uint8Array): Promise
 
 function understood(json: Buffer): PdfOutcome {
   try {
-    const { text, pages, cut } = JSON.parse(json.toString('utf8')) as Partial<PdfAnswer>;
+    const { text, hidden, pages, cut } = JSON.parse(json.toString('utf8')) as Partial<PdfAnswer>;
     // A document that took the program over could make it say anything.
-    const sound = typeof text === 'string' && typeof pages === 'number' && typeof cut === 'boolean';
-    return sound ? { kind: 'read', text, pages, cut } : { kind: 'unreadable' };
+    const texts = typeof text === 'string' && typeof hidden === 'string';
+    const sound = texts && typeof pages === 'number' && typeof cut === 'boolean';
+    return sound ? { kind: 'read', text, hidden, pages, cut } : { kind: 'unreadable' };
   } catch {
     return { kind: 'unreadable' };
   }

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { jmapId } from '../../../mail/jmap/ids.ts';
+import { type Canary, canariesOf, canaryHome, type CanaryTrip, tripsOf } from '../../../mail/store/canary.ts';
+import { removeCanary, settleCanary } from '../../../mail/store/canary-commands.ts';
+import { nameOfCredential } from '../../canaries/queries.ts';
+import { publicId, rowId } from '../../ids.ts';
+import { type Call, operation } from '../operation.ts';
+import { InMailbox, namedMailbox } from '../reading/which.ts';
+import { notFound } from '../refusal.ts';
+import { Id, isoOf, isoOrNull } from '../schemas.ts';
+import { mailboxOf } from '../scope.ts';
+
+const Trip = z.object({
+  by: z.string().describe('a token, or the mailbox whose password it was; empty: nobody knows'),
+  name: z.string(),
+  at: z.string(),
+  door: z.string(),
+  what: z.enum(['opened', 'shown', 'sent', 'written-to']),
+  addresses: z.array(z.string()),
+  settledAt: z.string().nullable(),
+});
+
+export const ShownCanary = z.object({
+  canaryId: z.string(),
+  label: z.string(),
+  messageId: z.string().nullable(),
+  address: z.string().nullable(),
+  hasHoneytoken: z.boolean(),
+  plantedBy: z.string(),
+  plantedAt: z.string(),
+  trips: z.array(Trip),
+});
+
+export const listCanaries = operation({
+  name: 'list_canaries',
+  title: 'List canaries',
+  toolset: 'mail',
+  reach: 'mailbox',
+  action: 'read',
+  peopleOnly: true,
+  description: 'Lists the canaries of a mailbox, and who went to each. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject(InMailbox),
+  output: z.object({ canaries: z.array(ShownCanary) }),
+  async run(call, { mailbox }) {
+    const { id: account } = await namedMailbox(call, mailbox);
+    const [all, trips] = await Promise.all([
+      call.store.read(canariesOf, { account }),
+      call.store.read(tripsOf, { account }),
+    ]);
+    const named = await Promise.all(
+      trips.map(async (one) => ({ ...one, name: await call.store.read(nameOfCredential, one) })),
+    );
+    const byCanary = Map.groupBy(named, ({ canary }) => canary);
+    return { canaries: all.map((one) => shownCanary(one, byCanary.get(one.id))) };
+  },
+});
+
+export function shownCanary(
+  { id, label, email, address, secret, madeBy, madeAt }: Canary,
+  trips: readonly (CanaryTrip & { name: string })[] = [],
+): z.output<typeof ShownCanary> {
+  return {
+    canaryId: publicId('canary', id),
+    label,
+    messageId: email === null ? null : jmapId('email', email),
+    address,
+    hasHoneytoken: secret,
+    plantedBy: madeBy,
+    plantedAt: isoOf(madeAt),
+    trips: trips.map(({ credential: by, name, at, door, what, about: addresses, settledAt }) => ({
+      by,
+      name: by === '' ? '' : name,
+      at: isoOf(at),
+      door,
+      what,
+      addresses,
+      settledAt: isoOrNull(settledAt),
+    })),
+  };
+}
+
+const CanaryId = z.strictObject({ canaryId: Id('canary') });
+
+export const dropCanary = operation({
+  name: 'remove_canary',
+  title: 'Remove a canary',
+  toolset: 'mail',
+  reach: 'mailbox',
+  action: 'manage',
+  peopleOnly: true,
+  description:
+    'Removes a canary, its message from the mailbox, its address, and what is known of who went to it. Tokens that it froze stay frozen.',
+  hints: { destructive: true, idempotent: true },
+  input: CanaryId,
+  output: z.object({ removed: z.literal(true) }),
+  async run(call, { canaryId }) {
+    const id = await namedCanary(call, canaryId);
+    const { kind } = await call.change(removeCanary, { tenant: call.tenant, id }, canaryId);
+    return kind === 'missing' ? notFound('canary') : { removed: true as const };
+  },
+});
+
+export const settleTrips = operation({
+  name: 'settle_canary',
+  title: 'Watch a canary again',
+  toolset: 'mail',
+  reach: 'mailbox',
+  action: 'manage',
+  peopleOnly: true,
+  description:
+    'Notes that a person has looked at who went to a canary: who goes there again is stopped again. The password of its mailbox opens it again; tokens stay frozen.',
+  hints: { idempotent: true },
+  input: CanaryId,
+  output: z.object({ settled: z.literal(true) }),
+  async run(call, { canaryId }) {
+    const id = await namedCanary(call, canaryId);
+    const { kind } = await call.change(settleCanary, { tenant: call.tenant, id }, canaryId);
+    return kind === 'missing' ? notFound('canary') : { settled: true as const };
+  },
+});
+
+async function namedCanary(call: Call, canaryId: string): Promise<number> {
+  const id = rowId('canary', canaryId) ?? 0;
+  const account = await call.store.read(canaryHome, { tenant: call.tenant, id });
+  if (account === undefined) return notFound('canary');
+  await mailboxOf(call, { mailboxId: publicId('mailbox', account) });
+  return id;
+}

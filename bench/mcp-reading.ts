@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askServer } from '../src/control/client.ts';
-import { fillDirectory, wordOf } from './lib/big-account.ts';
+import { fillContacts, fillDirectory, wordOf } from './lib/big-account.ts';
 import { at, JmapWire as Wire, timed } from './lib/jmap-load.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { cpuMs } from './lib/process.ts';
@@ -19,7 +19,8 @@ const { dataDir } = empty;
 try {
   process.kill(empty.roots[0] ?? 0, 'SIGTERM');
   await sleep(3_000);
-  await fillDirectory(dataDir, MESSAGES);
+  const { account } = await fillDirectory(dataDir, MESSAGES);
+  fillContacts(dataDir, account);
   const box = await startMailstead(1, {}, undefined, dataDir);
   try {
     const made = await askServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage'] });
@@ -49,6 +50,7 @@ async function measure(wire: Wire, cpu: () => number): Promise<void> {
     ['get_thread', ['get_thread', { threadId: message?.threadId }]],
     ['list_labels', ['list_labels', {}]],
     ['list_contacts', ['list_contacts', {}]],
+    ['list_contacts of 50', ['list_contacts', { limit: 50 }]],
     ['list_quarantine', ['list_quarantine', {}]],
   ] as const) {
     const ask = (): Promise<unknown> => call(wire, name, args);

@@ -6,7 +6,7 @@ import { openWait, type OpenWait, type Way } from './lib/wait-load.ts';
 import { Wire } from './lib/wire.ts';
 
 /**
- * What agents cost that wait for mail: memory of 1,000 waits over 10 mailboxes, CPU while nothing
+ * What agents and programs cost that wait for mail: memory of 1,000 waits over 10 mailboxes, CPU while nothing
  * happens, and how soon 100 who wait for one mailbox are told after the 250. `npm run bench:waits`.
  */
 const WAITS = 1000;
@@ -14,7 +14,7 @@ const FIRST = 100;
 const MAILBOXES = 10;
 const IDLE_SECONDS = 10;
 
-for (const way of ['rest', 'mcp', 'stream', 'modern'] as const) await measure(way);
+for (const way of ['rest', 'mcp', 'stream', 'modern', 'events'] as const) await measure(way);
 
 async function measure(way: Way): Promise<void> {
   // Each figure in a process of its own: memory that an earlier load left free would hide what waits take.

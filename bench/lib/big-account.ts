@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { addAccount } from '../../mail/store/account.ts';
 import { addDomain } from '../../mail/store/domain.ts';
@@ -11,6 +13,7 @@ const VOCABULARY = 60_000;
 const CJK = ['部署方案', '会議', '東京', '資料', '報告', '予算', '회의', '京都'];
 /** Commands under way at a time. */
 const AT_ONCE = 256;
+const AUTHORS = 997;
 
 export interface BigAccount {
   account: number;
@@ -73,6 +76,15 @@ export async function fillDirectory(dataDir: string, messages: number): Promise<
   return await bigAccount(store, { messages, progress });
 }
 
+/** Everybody who wrote to it has been written to. */
+export function fillContacts(dataDir: string, account: number): void {
+  using db = new DatabaseSync(join(dataDir, 'mailstead.db'));
+  const meet = db.prepare('INSERT INTO correspondent (account_id, key, since) VALUES (?, ?, ?)');
+  db.exec('BEGIN');
+  for (let n = 0; n < AUTHORS; n++) meet.run(account, `p${n}@remote.example`, Date.UTC(2020, 0, 1));
+  db.exec('COMMIT');
+}
+
 async function emptyAccount(store: MailStore): Promise<BigAccount> {
   const domain = await store.write(addDomain, { tenant: 1, name: 'big.test', verified: true });
   if (domain.kind === 'taken') throw new Error('the domain is taken');
@@ -114,7 +126,7 @@ function messageText(n: number, random: () => number): string {
     `Message-ID: <${n}@big.test>`,
     ...(answers === undefined ? [] : [`In-Reply-To: <${answers}@big.test>`, `References: <${answers}@big.test>`]),
     `Date: Thu, 01 Jan 2026 00:00:00 +0000`,
-    `From: Person ${n % 997} <p${n % 997}@remote.example>`,
+    `From: Person ${n % AUTHORS} <p${n % AUTHORS}@remote.example>`,
     'To: Big <big@big.test>',
     `Subject: ${subject}`,
     'Content-Type: text/plain; charset=utf-8',

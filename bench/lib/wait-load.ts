@@ -1,7 +1,10 @@
 import { Agent, type ClientRequest, request as ask } from 'node:http';
 
-/** How an agent waits: by a long poll, by a bare call, with a stream of the older revisions, or of the current one. */
-export type Way = 'rest' | 'mcp' | 'stream' | 'modern';
+/**
+ * How an agent waits: by a long poll, by a bare call, with a stream of the older revisions, or of the current one. And a
+ * program: by a stream of events.
+ */
+export type Way = 'rest' | 'mcp' | 'stream' | 'modern' | 'events';
 
 export interface OpenWait {
   /** Resolves with the moment at which the answer was there, ms of performance.now(). */
@@ -12,9 +15,9 @@ export interface OpenWait {
 /** Opens one wait for the mail of a mailbox, on a connection of its own. */
 export function openWait(port: number, token: string, mailbox: string, way: Way): OpenWait {
   const seconds = way === 'rest' || way === 'mcp' ? 50 : 300;
-  const path = `/api/email/mailboxes/${mailbox}/wait?timeout=${seconds}`;
+  const path = way === 'events' ? '/api/events' : `/api/email/mailboxes/${mailbox}/wait?timeout=${seconds}`;
   const asked =
-    way === 'rest'
+    way === 'rest' || way === 'events'
       ? send(port, token, path, {})
       : send(port, token, '/mcp', HEADERS[way], called(mailbox, seconds, way));
   const answered = new Promise<number>((resolve, reject) => {
@@ -22,7 +25,11 @@ export function openWait(port: number, token: string, mailbox: string, way: Way)
     asked.on('response', (response) => {
       let text = '';
       response.setEncoding('utf8');
-      response.on('data', (chunk: string) => (text += chunk));
+      response.on('data', (chunk: string) => {
+        text += chunk;
+        // A stream goes on.
+        if (text.includes('event: mail\n')) resolve(performance.now());
+      });
       response.on('end', () => {
         if (text.includes('"matched":true')) resolve(performance.now());
         else reject(new Error(text.slice(0, 300)));
@@ -51,7 +58,7 @@ const META = {
   },
 };
 
-function called(mailbox: string, timeoutSeconds: number, way: Exclude<Way, 'rest'>): object {
+function called(mailbox: string, timeoutSeconds: number, way: keyof typeof META): object {
   const params = { name: 'wait_for_email', arguments: { mailbox, timeoutSeconds }, _meta: META[way] };
   return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
 }

@@ -271,6 +271,33 @@ describe('mail that hands on another', () => {
   });
 });
 
+describe('what was not looked through', () => {
+  const closed = { governed: true, unread: ['locked'] as const };
+
+  test('waits under a policy after reading, whoever of the outsiders gets it', async () => {
+    const letter = await world.put({ from: 'ann@x.test' });
+    const answer = { answers: letter, ...closed };
+    expect(outcomeOf(await world.send(['ann@x.test'], answer))).toBe('taken');
+    await world.read([letter]);
+    const done = await world.send(['ann@x.test'], answer);
+    expect(outcomeOf(done)).toBe('not_looked_into');
+    expect(done).toMatchObject({
+      heldBecause: 'It holds a file with a password, which cannot be looked into, and it goes to ann@x.test',
+    });
+    expect(outcomeOf(await world.send(['ann@x.test'], { ...answer, governed: false }))).toBe('taken');
+    expect(outcomeOf(await world.send(['ann@x.test'], { ...answer, attended: false }))).toBe('taken');
+    expect(outcomeOf(await world.send(['owner@home.test'], answer))).toBe('taken');
+    expect(outcomeOf(await world.send(['ann@x.test'], { ...answer, ...world.policy({ allow: ['x.test'] }) }))).toBe(
+      'taken',
+    );
+  });
+
+  test('waits where secrets were shown, without any reading', async () => {
+    expect(outcomeOf(await world.send(['ann@x.test'], { ...closed, sawSecrets: true }))).toBe('not_looked_into');
+    expect(outcomeOf(await world.send(['ann@x.test'], { governed: true, unread: [], sawSecrets: true }))).toBe('taken');
+  });
+});
+
 describe('what is never sent', () => {
   test.each([
     ['frozen', 'action_not_allowed mode_frozen'],

@@ -3,13 +3,14 @@ import { authenticate } from '../../mail/auth/authenticate.ts';
 import { dkimRecord } from '../../mail/auth/dkim-key.ts';
 import { signHeaders } from '../../mail/auth/dkim-sign.ts';
 import { bodyHasher } from '../../mail/auth/dkim-body.ts';
+import { destinations as leadingTo } from '../../mail/delivery/destinations.ts';
 import { planForwards } from '../../mail/delivery/forward.ts';
 import { formatAddress, parseAddress } from '../../mail/message/address.ts';
 import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { composeReports } from '../../mail/relay/bounce.ts';
 import { addDomain } from '../../mail/store/domain.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { arrive, testIntake } from '../support/arrivals.ts';
+import { arrive, testIntake, theAddress } from '../support/arrivals.ts';
 import { dataEnds } from '../support/data-ends.ts';
 import { testKeys } from '../support/dkim.ts';
 import { fakeResolver } from '../support/fake-resolver.ts';
@@ -50,6 +51,45 @@ test('of 12 kinds of automatic mail none goes on, and all are in the mailbox', a
   expect(Object.keys(AUTOMATIC)).toHaveLength(12);
   expect(await destinations()).toEqual([]);
   expect(await mine()).toBe(12);
+});
+
+test('what is written here to the postmaster of the box itself is there, beside what goes on', async () => {
+  await world.set('info', 'far@out.example', { keep: false });
+  const to = ['postmaster@mail.box.test', 'info@box.test', 'me@box.test'].map(theAddress);
+  const mail = { sender: theAddress('you@x.example'), fields: [], key: FORWARD_KEY, now: 0, hostname: 'mail.box.test' };
+  const { unreachable, here, local, onward } = await leadingTo(world.box.store, to, mail);
+  expect(unreachable).toEqual([]);
+  expect(here.map(({ account }) => account)).toEqual([me]);
+  expect(onward).toHaveLength(1);
+  expect(local.toSorted()).toEqual(to.map(formatAddress).toSorted());
+  const alone = await leadingTo(world.box.store, to.slice(0, 1), mail);
+  expect(alone).toMatchObject({ unreachable: [], here: [{ account: me, to: 'postmaster@mail.box.test' }] });
+});
+
+describe('two that share a way out', () => {
+  test('one that is reached another way as well does not stand for the other, whose copy may not leave', async () => {
+    world.zone['TXT _dmarc.x.example'] = ['v=DMARC1; p=reject'];
+    await world.set('me', 'far@out.example');
+    await world.set('info', 'far@out.example', { keep: false });
+    for (const to of [['me', 'info'], ['info', 'me'], ['info']]) {
+      expect(await world.accept(to), to.join(' ')).toMatchObject({ kind: 'refused', code: 550 });
+    }
+    expect(await mine()).toBe(0);
+  });
+
+  test('what looks like junk leaves for who would get it nowhere else', async () => {
+    await world.set('one', 'me', { keep: false });
+    await world.set('one', 'far@out.example', { keep: false });
+    await world.set('two', 'far@out.example', { keep: false });
+    const to = ['one', 'two'].map((name) => parseAddress(`${name}@box.test`)).filter((one) => one !== undefined);
+    const mail = { sender: parseAddress('you@x.example'), fields: [], key: FORWARD_KEY, now: 0, junk: true };
+    for (const named of [to, to.toReversed(), to.slice(0, 1)]) {
+      const plan = await planForwards(world.box.store, named, mail);
+      expect(plan.lost).toEqual([]);
+      expect(plan.onward.map(({ row }) => row.recipient)).toEqual(named.length === 2 ? ['far@out.example'] : []);
+      expect(plan.kept.map(({ kind }) => kind)).toEqual(named.length === 2 ? [] : ['junk']);
+    }
+  });
 });
 
 describe('loops that no check of the settings could see', () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { forgetRejects } from '../../mail/store/reject.ts';
 import { UNKNOWN } from '../../mail/auth/authenticate.ts';
 import type { AccountJudgement, Arriving as Judged, Judgement } from '../../mail/judge/judging.ts';
+import { unchecked } from '../../mail/judge/unchecked.ts';
 import { octetsOf } from '../../mail/judge/octets.ts';
 import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
 import { removeMailbox, createMailbox, listMailboxes } from '../../mail/store/mailbox.ts';
@@ -239,6 +240,21 @@ describe('mail that is judged', () => {
     const own = (account: number): Partial<AccountJudgement> => (account === bob ? { findings: [FRAUD] } : {});
     expect(await come({ own }, { more: ['bob@box.test'] })).toEqual({ kind: 'accepted' });
     expect(await rows()).toMatchObject([{ mailbox: 'INBOX' }, { account: bob, mailbox: 'Junk' }]);
+  });
+
+  test('is kept, in Junk, where its checks do not end', async () => {
+    const judge = (mail: Judged): Promise<Judgement> => Promise.resolve(unchecked(mail));
+    const door = testIntake(box, { judging: { judge: { judge }, checks: true, network: true, slows: () => false } });
+    expect(await arrive(door, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER })).toEqual({
+      kind: 'accepted',
+    });
+    const [row] = await rows();
+    expect(row).toMatchObject({ mailbox: 'Junk', keywords: '$Junk' });
+    expect(row?.trace).toMatch(
+      /spf=temperror[^]*dmarc=temperror[^]*X-Mailstead-Verdict: junk \(5 of 5\);\r\n\tunchecked 5/,
+    );
+    const known = await box.store.read(judgedOf, { emails: [row?.email ?? 0] });
+    expect(known.get(row?.email ?? 0)?.trust).toMatchObject({ verdict: 'suspicious', flags: ['unchecked'] });
   });
 
   test('comes again where nothing can be said, and leaves nothing', async () => {

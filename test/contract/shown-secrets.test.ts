@@ -16,11 +16,13 @@ async function note(world: GateWorld, kind: SecretKind, text: string, tenant = 1
   await world.box.store.write(noteShown, { tenant, form, expiresAt: world.box.clock.now + HOUR_MS });
 }
 
+const tripped = (): Promise<'known'> => Promise.resolve('known');
+
 /** What becomes of a mail of an agent with this text. */
 async function outcome(world: GateWorld, text: string): Promise<string> {
   const { store, clock } = world.box;
   const data = Uint8Array.from(Buffer.from(`From: me@box.test\r\nTo: you@else.test\r\n\r\n${text}\r\n`));
-  const agent = { ...world.agent(), watch: { prefix: 'mst', key: KEY } };
+  const agent = { ...world.agent(), watch: { prefix: 'mst', key: KEY, tripped } };
   const told = await aboutMessage(
     store,
     { kind: 'agent', agent },
@@ -32,6 +34,7 @@ async function outcome(world: GateWorld, text: string): Promise<string> {
       file: null,
       recipients: ['you@else.test'],
       now: clock.now,
+      door: 'test',
     },
   );
   return outcomeOf(await store.write(submit, { ...world.message(['you@else.test']), ...told, data }));

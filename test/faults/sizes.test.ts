@@ -79,7 +79,10 @@ describe.each([
     // So much the memory for reading may become, before it is used again: it grows over the first few.
     let usual = 0;
     for (let n = 0; n < 8; n++) usual = Math.max(usual, await flood(parameter, 50));
-    const more = (await flood(parameter, 100)) - usual;
+    // What is held is held each time; what waits for its collection, now and then.
+    let least = Infinity;
+    for (let n = 0; n < 3; n++) least = Math.min(least, await flood(parameter, 100));
+    const more = least - usual;
     console.log(`RSS ${Math.round(more / MB)} MB more with 100 MB than with 50 MB`);
     expect(more).toBeLessThan(32 * MB);
     expect(await stored()).toBe(before);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
-import { expectIntegrity, UNDER_LOAD } from '../support/faults.ts';
-import { Ledger, load, numberedMany } from '../support/load.ts';
+import { expectIntegrity, loadOverRestarts, UNDER_LOAD } from '../support/faults.ts';
+import { numberedMany } from '../support/load.ts';
 import { http, outcome, rpc } from '../support/mcp.ts';
 
 const MESSAGES = 1000;
@@ -72,8 +72,6 @@ test(`${RESTARTS} restarts during ${MESSAGES} messages: who waits misses none, a
   ];
   for (const one of waiters) await one.begin(box);
 
-  const ledger = new Ledger();
-  const queue = numberedMany('wait', MESSAGES, SEED);
   let up: Promise<void> = Promise.resolve();
   let finished = false;
   const running = waiters.map((one) =>
@@ -83,15 +81,11 @@ test(`${RESTARTS} restarts during ${MESSAGES} messages: who waits misses none, a
       () => finished,
     ),
   );
-  for (let restarts = 0; restarts < RESTARTS; restarts++) {
-    const target = Math.floor((MESSAGES * (restarts + 1)) / (RESTARTS + 1));
-    const sending = load({ port: box.port('smtp'), queue, ledger, clients: 4 });
-    await Promise.race([acknowledged(ledger, target), sending]);
-    up = (restarts % 2 === 0 ? box.kill() : box.stop()).then(() => box.start());
-    await up;
-    await sending;
-  }
-  while (queue.length > 0) await load({ port: box.port('smtp'), queue, ledger, clients: 4 });
+  const queue = numberedMany('wait', MESSAGES, SEED);
+  const down = (starting: Promise<void>): void => {
+    up = starting;
+  };
+  const ledger = await loadOverRestarts(box, { queue, restarts: RESTARTS, down });
   expect(ledger.acknowledged.size).toBe(MESSAGES);
   for (const { told } of waiters) {
     await expect
@@ -112,11 +106,3 @@ test(`${RESTARTS} restarts during ${MESSAGES} messages: who waits misses none, a
   expectIntegrity(box.dataDir);
   console.log(`${RESTARTS} restarts, ${waiters.map(({ told }) => told.length).join(' and ')} told of ${MESSAGES}`);
 });
-
-function acknowledged(ledger: Ledger, target: number): Promise<void> {
-  return new Promise((resolve) => {
-    ledger.onAcknowledged = () => {
-      if (ledger.acknowledged.size >= target) resolve();
-    };
-  });
-}

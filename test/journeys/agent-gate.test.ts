@@ -191,7 +191,7 @@ describe('stopping everything', () => {
     expect(await tool(base, 'whoami', {}, token)).toMatchObject({ body: { agent: { mode: 'frozen' } } });
     const session = await http('GET', `${base}/.well-known/jmap`, { authorization: `Bearer ${token}` });
     expect(session.status).toBe(403);
-    await expect(sendBySmtp(PASSWORD, ME)).rejects.toThrow(/frozen/);
+    await expect(sendBySmtp(PASSWORD, ME)).rejects.toThrow(/agents are stopped/);
     await box.ask('start_agents');
     expect(await tool(base, 'list_emails', {}, token)).toMatchObject({ status: 200 });
   });

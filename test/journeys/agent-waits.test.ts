@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
+import { EventReader } from '../support/event-source.ts';
 import { http, newOrganization, outcome, rpc, tool } from '../support/mcp.ts';
 
 type Json = Record<string, unknown>;
@@ -191,6 +192,21 @@ describe('a subscription', () => {
     await stream.ended;
     expect(stream.said.at(-1)).toMatchObject({ id: 'sub', result: {} });
   });
+});
+
+test('a stream of events tells programs of mail, and ends when its token does', async () => {
+  const made = await tool(base, 'create_agent_token', { name: 'program', actions: ['read'] }, token);
+  const { token: one, secret } = made.body as { token: { id: string }; secret: string };
+  await using stream = await EventReader.open(`${base}/api/events`, { authorization: `Bearer ${secret}` });
+  expect(await stream.next()).toMatchObject({ event: 'mode', data: { mode: 'normal' } });
+  await waiting(1);
+  await comes('for a program');
+  expect(await stream.next()).toMatchObject({ event: 'mail', data: { mailboxId: mailbox, junk: false } });
+  await tool(base, 'revoke_agent_token', { tokenId: one.id }, token);
+  expect(await stream.next()).toBeUndefined();
+  await waiting(0);
+  const anonymous = await http('GET', `${base}/api/events`);
+  expect([anonymous.status, anonymous.json?.['error']]).toEqual([401, 'unauthorized']);
 });
 
 test('a server that stops answers who waits, and the cursor goes on behind it', async () => {

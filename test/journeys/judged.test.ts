@@ -106,6 +106,28 @@ test('an organization may want forgeries only marked', async () => {
   await tool(base, 'update_mail_policy', { dmarc: 'follow' }, token);
 });
 
+test('mail for an address that only leads to a mailbox here is judged by the rules of that mailbox', async () => {
+  const to = 'team@home.example';
+  const led = { sourceAddress: to, destinationAddress: 'me@home.example' };
+  await tool(base, 'set_email_forwarder', led, token);
+  expect(await deliver('news@shop.example', 'led apart', { to })).toBe('accepted');
+  expect(await find('led apart')).toMatchObject({ mailbox: 'Junk' });
+  const allow = await tool(base, 'add_sender_rule', { kind: 'allow', pattern: '127.0.0.0/8' }, token);
+  expect(await deliver('news@shop.example', 'led in', { to })).toBe('accepted');
+  expect(await find('led in')).toMatchObject({ mailbox: 'INBOX' });
+  await tool(base, 'add_sender_rule', { kind: 'block', pattern: 'news@good.example' }, token);
+  expect(await deliver('news@good.example', 'led nowhere', { to })).toMatch(
+    /550 5\.7\.1 .*news@good\.example is blocked/,
+  );
+  expect(await find('led nowhere')).toBeUndefined();
+  // Whoever is allowed, and by whichever rule: its author asks for refusal, and it brings a program.
+  const attachments = [{ filename: 'bill.pdf.exe', content: 'MZ' }];
+  const answer = await deliver('support@bank.example', 'led with a program', { to, attachments });
+  expect(answer).toMatch(/550 5\.7\.1 .*bill\.pdf\.exe is a program/);
+  const { rule } = allow.body as { rule: { id: string } };
+  expect((await tool(base, 'remove_sender_rule', { ruleId: rule.id }, token)).body).toEqual({ removed: true });
+});
+
 test('a message with two authors is refused', async () => {
   const raw = 'From: anna@good.example\r\nFrom: eve@evil.example\r\nTo: me@home.example\r\nSubject: two\r\n\r\nx\r\n';
   const envelope = { from: 'anna@good.example', to: 'me@home.example' };

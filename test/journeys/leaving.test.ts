@@ -132,7 +132,7 @@ describe('mail that leaves', () => {
       host: 'mx.remote.example',
       code: 550,
       enhancedCode: '5.1.1',
-      text: '550 5.1.1 nobody here has that name',
+      untrusted: { text: '550 5.1.1 nobody here has that name' },
       explanation: expect.stringContaining('The address does not exist there: correct it.'),
     });
     const words = spawnSync(command, ['trace', String(trace), '--data-dir', box.dataDir], { encoding: 'utf8' }).stdout;

@@ -273,7 +273,7 @@ export class FakeImapStore implements ImapStore {
         threadId: uid,
         size: message.bytes.length,
         receivedAt: message.receivedAt,
-        content: { trace: '', blob: this.blob(message.bytes), length: message.bytes.length },
+        content: { trace: '', veiledFrom: null, blob: this.blob(message.bytes), length: message.bytes.length },
       };
       if (want.structure) row.structure = structureOf(message.bytes);
       rows.push(row);

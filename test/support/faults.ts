@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
 import type { Box } from './box.ts';
-import type { Ledger } from './load.ts';
+import { Ledger, load, type Numbered } from './load.ts';
 import { type Found, readAll } from './mailbox-reader.ts';
 
 /** What a start may take after any fault. */
@@ -32,6 +32,38 @@ export async function expectKept(box: Box, ledger: Ledger, mayRepeat: number): P
   expect(found.damaged, 'not as they were sent').toEqual([]);
   expect(duplicates(found), 'duplicates').toBeLessThanOrEqual(mayRepeat);
   return found;
+}
+
+/**
+ * Sends what is queued, each until it is acknowledged, while the box is killed and stopped in turn, `restarts` times over
+ * all of it. `down` is told of each end with what resolves when the box runs again.
+ */
+export async function loadOverRestarts(
+  box: Box,
+  { queue, restarts, down }: { queue: Numbered[]; restarts: number; down: (up: Promise<void>) => void },
+): Promise<Ledger> {
+  const ledger = new Ledger();
+  const all = queue.length;
+  const sendAll = (): Promise<void> => load({ port: box.port('smtp'), queue, ledger, clients: 4 });
+  for (let restart = 0; restart < restarts; restart++) {
+    const target = Math.floor((all * (restart + 1)) / (restarts + 1));
+    const sending = sendAll();
+    await Promise.race([acknowledged(ledger, target), sending]);
+    const up = (restart % 2 === 0 ? box.kill() : box.stop()).then(() => box.start());
+    down(up);
+    await up;
+    await sending;
+  }
+  while (queue.length > 0) await sendAll();
+  return ledger;
+}
+
+function acknowledged(ledger: Ledger, target: number): Promise<void> {
+  return new Promise((resolve) => {
+    ledger.onAcknowledged = () => {
+      if (ledger.acknowledged.size >= target) resolve();
+    };
+  });
 }
 
 /** Asks SQLite whether the database is whole. The box must not run. */

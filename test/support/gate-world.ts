@@ -5,6 +5,7 @@ import { mailParts } from '../../mail/parts.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
 import { addAccount } from '../../mail/store/account.ts';
 import { addDomain } from '../../mail/store/domain.ts';
+import type { Command } from '../../mail/store/engine/types.ts';
 import { noteExposures, type Reader } from '../../mail/store/exposure.ts';
 import { judgeMail, putMail } from './put-mail.ts';
 import { testAccount, testStore, type TestStore } from './store.ts';
@@ -35,9 +36,10 @@ export class GateWorld implements AsyncDisposable {
     this.foreign = foreign;
   }
 
-  static async open(): Promise<GateWorld> {
+  /** `more`: commands of the test. */
+  static async open(more: readonly Command<never, unknown>[] = []): Promise<GateWorld> {
     const parts = mailParts();
-    const box = await testStore({ ...parts, commands: [...parts.commands, judgeMail] });
+    const box = await testStore({ ...parts, commands: [...parts.commands, judgeMail, ...more] });
     const { account } = await testAccount(box.store);
     return new GateWorld(box, account, await secondTenant(box));
   }

@@ -39,7 +39,7 @@ export class MethodFailed extends Error {
 
 export const MAIL = 'urn:ietf:params:jmap:mail';
 /** What this client can speak, as far as the server says that it can too. */
-const SPOKEN = ['core', 'mail', 'submission', 'vacationresponse'].map((name) => `urn:ietf:params:jmap:${name}`);
+const SPOKEN = ['core', 'mail', 'submission', 'vacationresponse', 'blob'].map((name) => `urn:ietf:params:jmap:${name}`);
 
 /** A JMAP client that is written from the text of RFC 8620 and shares no code with the server. */
 export class JmapClient {

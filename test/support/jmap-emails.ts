@@ -1,4 +1,4 @@
-import { openBlob, smallBlob } from '../../mail/jmap/blobs.ts';
+import { openShown, smallBlob } from '../../mail/jmap/blobs.ts';
 import { blobId, blobRef, jmapId } from '../../mail/jmap/ids.ts';
 import type { MadeEmail } from '../../mail/jmap/compose/save-email.ts';
 import type { SetError } from '../../mail/jmap/errors.ts';
@@ -26,7 +26,7 @@ export async function upload(
 
 export async function octetsOf(world: JmapWorld, id: string): Promise<Buffer> {
   const ref = blobRef(world.account, id);
-  const blob = ref && (await openBlob(world.desk, world.account, ref));
+  const blob = ref && (await openShown(world, world.account, ref));
   const octets = blob && (await smallBlob(blob, 100_000_000));
   if (octets === undefined) throw new Error(`there is no blob ${id}`);
   return octets;

@@ -16,9 +16,12 @@ import { indexMessage } from '../../mail/message/indexer.ts';
 import { checkContent, checkFamiliar, checkPeer } from '../../mail/policy/checks/index.ts';
 import { plainWord } from '../../mail/policy/finding.ts';
 import { tagsOf } from '../../mail/policy/html-tags.ts';
+import { walkHtml } from '../../mail/policy/html-walk.ts';
+import { ContainerScan } from '../../mail/policy/inside/container-scan.ts';
 import { zipDirectory } from '../../mail/policy/inside/zip-directory.ts';
 import { linksOf } from '../../mail/policy/links.ts';
 import { sampleOf } from '../../mail/policy/sample-of.ts';
+import { sevenZip, sevenZipWith } from './rar-archives.ts';
 import type { Parser } from './parsers.ts';
 
 /** Octets of a header that is verified; a TXT record of the DNS has 65,535. */
@@ -29,6 +32,12 @@ const NOW = Date.UTC(2026, 10, 21);
 const octets = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 /** Answers every question for a text with the same one, and all others with nothing. */
+function scanned(file: Buffer): unknown {
+  const scan = new ContainerScan();
+  for (let at = 0; at < file.length; at += 65_536) scan.push(file.subarray(at, at + 65_536));
+  return scan.end();
+}
+
 function resolverOf(text: string): Resolver {
   const nothing = (): Promise<{ kind: 'none'; nx: boolean }> => Promise.resolve({ kind: 'none', nx: false });
   return {
@@ -64,6 +73,11 @@ async function judged(text: string): Promise<number> {
   const here = { hostname: 'mx.example', now: NOW };
   const familiar = { own: ['box.example'], written: ['far.example'] };
   return [...checkContent(sample, here), ...checkPeer(sample, here), ...checkFamiliar(sample, familiar)].length;
+}
+
+/** A style sheet of as many rules as the text is long, each about what is inside of others. */
+function rules(text: string): string {
+  return `<style>${'.a .a .b{color:red}'.repeat(text.length / 20)}</style>`;
 }
 
 const macroFacts = {
@@ -111,9 +125,28 @@ export const JUDGING: readonly Parser[] = [
   { name: 'plainWord', parse: plainWord },
   { name: 'tagsOf', parse: (text) => [...tagsOf(text)].length, most: 262_144 },
   { name: 'tagsOf in a tag', parse: (text) => [...tagsOf(`<a href=${text}`)].length, most: 262_144 },
+  {
+    name: 'walkHtml',
+    parse: (text) => [...walkHtml(`<style>${text}</style><p class=a>${text}`)].length,
+    most: 262_144,
+  },
+  { name: 'walkHtml of styles', parse: (text) => [...walkHtml(`<style>a ${text}{b:c}`)].length, most: 262_144 },
+  {
+    name: 'walkHtml of rules',
+    parse: (text) => [...walkHtml(`${rules(text)}${'<p class="a b">'.repeat(200)}`)].length,
+    most: 262_144,
+  },
   { name: 'linksOf', parse: (text) => linksOf(text, text), most: 262_144 },
   { name: 'linksOf of addresses', parse: (text) => linksOf('', `http://${text}`), most: 262_144 },
   { name: 'zipDirectory', parse: (text) => zipDirectory(octets(`${text}PK\x05\x06${text.slice(0, 18)}`)) },
+  { name: 'ContainerScan of old RAR', parse: (text) => scanned(octets(`Rar!\x1a\x07\0${text}`)) },
+  { name: 'ContainerScan of new RAR', parse: (text) => scanned(octets(`Rar!\x1a\x07\x01\0${text}`)) },
+  {
+    name: 'sevenZipDirectory',
+    parse: (text) => scanned(sevenZipWith(Buffer.alloc(0), Buffer.concat([Buffer.from([1]), octets(text)]))),
+    most: 180_000,
+  },
+  { name: 'sevenZipDirectory of names', parse: (text) => scanned(sevenZip([text])), most: 8_000 },
   { name: 'sampleOf a header', parse: judged },
   {
     name: 'sampleOf header values',

@@ -77,6 +77,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_attachment: (of) => ({ ...inMailbox(of), attachmentId: 'm1-2' }),
   get_message_source: (of) => ({ ...inMailbox(of), messageId: messageOf(of) }),
   watch_resources: ({ mailboxId }) => ({ uris: [`mail://mailbox/${mailboxId}`, 'mail://outbox'] }),
+  follow_events: inMailbox,
   resolve_link: (of) => ({ ...inMailbox(of), messageId: messageOf(of), handle: 'link:1' }),
   update_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)], addLabels: [fresh()] }),
   trash_message: (of) => ({ ...inMailbox(of), messageIds: [messageOf(of)] }),
@@ -231,6 +232,7 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   keyId: (of, operation) => (operation === 'revoke_email_api_key' ? of.apiKeyId : of.pendingKeyId),
   userId: (of) => of.userId,
   tokenId: (of) => of.tokenId,
+  passwordId: (of) => of.appPasswordId,
   forwarderId: (of) => of.forwarderId,
   aliasId: (of) => of.aliasId,
   ruleId: (of) => of.ruleId,
@@ -280,6 +282,7 @@ export interface Reference {
 const SAME: readonly (readonly string[])[] = [
   ['domainId', 'domain'],
   ['mailboxId', 'address', 'webhookId', 'tokenId'],
+  ['tokenId', 'passwordId'],
   ['deliveryId', 'messageId'],
 ];
 

@@ -9,8 +9,12 @@ import { readUnsubscribe } from '../../src/unsubscribe/link.ts';
 import { safeName } from '../../src/webhooks/payload.ts';
 import { resultsServer, withoutResultsOf } from '../../mail/auth/forged-results.ts';
 import { selectFields } from '../../mail/auth/dkim-sign.ts';
+import { FileScan } from '../../mail/delivery/agent/secrets/files/file-scan.ts';
+import { pdfStrings } from '../../mail/delivery/agent/secrets/files/pdf.ts';
 import { hasBareSecret, SecretFormats } from '../../mail/delivery/agent/secrets/formats.ts';
+import { Fragments } from '../../mail/delivery/agent/secrets/fragments.ts';
 import { lettersOf, plainText as inSmallLetters } from '../../mail/delivery/agent/secrets/plain.ts';
+import { SecretScan } from '../../mail/delivery/agent/secrets/scan.ts';
 import { ShownForms } from '../../mail/delivery/agent/secrets/shown-form.ts';
 import { viewsOf } from '../../mail/delivery/agent/secrets/views.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
@@ -60,6 +64,7 @@ import { boundaryOf, readPartHeader } from '../../mail/message/part-header.ts';
 import { type Part, unpackParts } from '../../mail/message/parts.ts';
 import { previewOf, previewText } from '../../mail/message/preview.ts';
 import { readMessage } from '../../mail/message/readable.ts';
+import { SecretLinkForms, withoutLinks } from '../../mail/message/secret-link.ts';
 import { reportedCopy } from '../../mail/message/report-address.ts';
 import { quotedSenders, readReport, statusFor } from '../../mail/message/report.ts';
 import { rewriteSubmittedHeader } from '../../mail/message/rewrite.ts';
@@ -102,8 +107,11 @@ const forms = new ShownForms(new Uint8Array(32));
 const shown = forms.search(
   (['password', 'code', 'link'] as const).flatMap((kind) => forms.make(kind, '00aaaa00') ?? []),
 );
+const sought = { formats: new SecretFormats('mst'), shown };
 const key = Buffer.alloc(32, 1);
 const term = { words: ['a'], prefix: true };
+
+const LINKS = new SecretLinkForms({ hosts: ['a.test'], paths: ['/b'] });
 
 /** A part that is the whole text, of the kinds that are decoded. */
 function parts(text: string, type: string, subtype: string, encoding = '7bit'): Part[] {
@@ -225,6 +233,13 @@ const MESSAGE: Parser[] = [
     parse: (text) => new SecretFormats('mst').in(inSmallLetters(text), lettersOf(inSmallLetters(text))),
   },
   { name: 'hasBareSecret', parse: hasBareSecret },
+  { name: 'Fragments', parse: (text) => new Fragments().add(text) },
+  ...['PK\x03\x04', '%PDF-1.4\n1 0 obj\nstream\n(', 'UEsDB'].map((head) => ({
+    name: `FileScan behind ${JSON.stringify(head.slice(0, 5))}`,
+    parse: (text: string) => new FileScan(new SecretScan(sought)).look(octets(head + text)),
+    most: 50_000,
+  })),
+  { name: 'pdfStrings', parse: pdfStrings },
   { name: 'ShownSearch', parse: (text) => shown.in(inSmallLetters(text), lettersOf(inSmallLetters(text))) },
   { name: 'htmlText', parse: (text) => htmlText(text, 1e9) },
   { name: 'htmlText in a tag', parse: (text) => htmlText(`<style>${text}`, 1e9) },
@@ -264,6 +279,9 @@ const MESSAGE: Parser[] = [
     },
   },
   { name: 'indexMessage', parse: (text) => indexMessage(octets(text)) },
+  { name: 'SecretLinkForms', parse: (text) => LINKS.in(`http://a.test/b?${text}`) },
+  { name: 'LinkWatch', parse: (text) => indexMessage(octets(`\r\ntoken${text}`), LINKS) },
+  { name: 'withoutLinks', parse: withoutLinks },
   {
     name: 'indexMessage of a multipart',
     parse: (text) => indexMessage(octets(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${text}`)),

@@ -1,5 +1,6 @@
 import { SecretFormats } from '../../mail/delivery/agent/secrets/formats.ts';
-import { secretsIn } from '../../mail/delivery/agent/secrets/secrets-in.ts';
+import type { ReadDocument } from '../../mail/delivery/agent/secrets/files/file-scan.ts';
+import { type LookedThrough, secretsIn } from '../../mail/delivery/agent/secrets/secrets-in.ts';
 import { ShownForms } from '../../mail/delivery/agent/secrets/shown-form.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import type { SecretKind } from '../../mail/store/shown-secret.ts';
@@ -38,11 +39,20 @@ const KEY = new Uint8Array(32).fill(7);
 
 /** The kinds that are found in a message, when all of {@link SECRETS} that have no format were shown. */
 export async function secretsOf(message: Uint8Array, recipients: readonly string[] = []): Promise<SecretKind[]> {
+  return (await lookedThrough(message, recipients)).secrets;
+}
+
+/** The same, and what was not looked through. */
+export function lookedThrough(
+  message: Uint8Array,
+  recipients: readonly string[] = [],
+  readDocument?: ReadDocument,
+): Promise<LookedThrough> {
   const octets = Buffer.from(message);
   const forms = new ShownForms(KEY);
   const shown = SECRETS.flatMap(({ kind, text, shown: noted }) => (noted ? (forms.make(kind, text) ?? []) : []));
   const read = (start: number, length: number): Promise<Buffer> =>
     Promise.resolve(octets.subarray(start, start + length));
   const sought = { formats: new SecretFormats('mst'), shown: forms.search(shown) };
-  return secretsIn({ index: indexMessage(octets), read, recipients }, sought);
+  return secretsIn({ index: indexMessage(octets), read, recipients, readDocument }, sought);
 }

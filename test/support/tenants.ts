@@ -11,6 +11,7 @@ import { perform, type Performed } from '../../src/operations/perform.ts';
 import { releaseMessage } from '../../src/operations/quarantine/release.ts';
 import { getMessageSource } from '../../src/operations/reading/source.ts';
 import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
+import { followEvents } from '../../src/operations/waiting/followed.ts';
 import { watchResources } from '../../src/operations/waiting/watched.ts';
 import type { World } from '../../src/operations/world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
@@ -126,7 +127,13 @@ export async function twoTenants(
 }
 
 /** Operations that are no tools. */
-export const UNLISTED: readonly Operation[] = [getServiceEnvironment, getMessageSource, watchResources, releaseMessage];
+export const UNLISTED: readonly Operation[] = [
+  getServiceEnvironment,
+  getMessageSource,
+  watchResources,
+  followEvents,
+  releaseMessage,
+];
 
 export function operationOf(name: string): Operation {
   const found = UNLISTED.find((one) => one.name === name) ?? findOperation(name);

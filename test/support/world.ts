@@ -50,12 +50,14 @@ export async function testWorld(
   const baseUrl = (): string => 'http://127.0.0.1:8080';
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
+  const pdfs = new PdfReader();
   const agents = new Agents({
     store: store.store,
     clock,
     meter: quiet,
     log: quiet,
     secrets,
+    pdfs,
     prefix: settings.tokenPrefix,
   });
   const { cert } = await testCertificate('mail.test');
@@ -94,7 +96,7 @@ export async function testWorld(
     policy: agents.policy,
     baseUrl,
     ports,
-    pdfs: new PdfReader(),
+    pdfs,
     waits,
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),

@@ -11,6 +11,8 @@ import { command } from '../../../mail/store/engine/types.ts';
 import { noteLessons } from '../../../mail/store/lesson.ts';
 import { noteSender, noteSenderLesson, reputationOf } from '../../../mail/store/sender.ts';
 import { knownWords, learn } from '../../../mail/store/words.ts';
+import { teaches } from '../../../mail/jobs/learner.ts';
+import { Random } from '../random.ts';
 import { testAccount, testStore } from '../store.ts';
 import { type CorpusMessage, corpusSample, spamCorpus } from './spam-corpus.ts';
 
@@ -33,6 +35,8 @@ export interface Measuring {
   count: number;
   /** Of either kind, from the beginning: a person has said what they are. */
   taught: number;
+  /** Of so much wanted mail of people that is in the inbox its person writes an answer; and of so much junk, by mistake. */
+  answered?: { good: number; junk: number };
   /** What else a message shows of itself that comes at that time. */
   checks: (sample: Sample, now: number) => readonly Finding[];
 }
@@ -45,26 +49,39 @@ interface Delivered {
   junk: boolean;
   /** A person said which it is. */
   taught: boolean;
+  /** A person answered it. */
+  answered: boolean;
   now: number;
 }
 
 /** As the deliver command and the job do it together. */
-const note = command('note', async (tx, { account, email, keys, junk, taught, now }: Delivered): Promise<void> => {
-  await noteSender(tx, { account, keys: notedKeys(keys), junk: !taught && junk }, { now });
-  if (!taught) return;
-  await noteSenderLesson(tx, { account, keys, lesson: junk ? 'junk' : 'kept' }, { now });
-  await noteLessons(tx, account, [email], junk ? 'junk' : 'good');
-});
+const note = command(
+  'note',
+  async (tx, { account, email, keys, junk, taught, answered, now }: Delivered): Promise<void> => {
+    await noteSender(tx, { account, keys: notedKeys(keys), junk: !taught && junk }, { now });
+    if (answered) await noteSenderLesson(tx, { account, keys, lesson: 'kept' }, { now });
+    if (!taught) return;
+    await noteSenderLesson(tx, { account, keys, lesson: junk ? 'junk' : 'kept' }, { now });
+    await noteLessons(tx, account, [email], junk ? 'junk' : 'good');
+  },
+);
 
 /**
  * Teaches the first messages of a made-up mailbox to a real store, and judges all later ones without teaching more: by their
  * words alone, and by everything: checks, and what became of the sender's mail before.
  */
-export async function measure({ seed, count, taught, checks }: Measuring): Promise<{ words: Tallies; whole: Tallies }> {
+export async function measure({
+  seed,
+  count,
+  taught,
+  checks,
+  answered,
+}: Measuring): Promise<{ words: Tallies; whole: Tallies }> {
   const parts = mailParts();
   await using box = await testStore({ ...parts, commands: [...parts.commands, note] });
   const { account } = await testAccount(box.store);
   const left = { junk: taught, good: taught };
+  const random = new Random(seed);
   const [words, whole] = [new Map<string, Tally>(), new Map<string, Tally>()];
   for (const [email, message] of spamCorpus(seed, count).entries()) {
     const sample = await corpusSample(message);
@@ -72,7 +89,7 @@ export async function measure({ seed, count, taught, checks }: Measuring): Promi
     const { at: now } = message;
     const keys = senderKeys(sample);
     if (left[says]-- > 0) {
-      void box.store.write(note, { account, email, keys, junk: message.junk, taught: true, now });
+      void box.store.write(note, { account, email, keys, junk: message.junk, taught: true, answered: false, now });
       await box.store.write(learn, { account, email, says, words: wordsOf(sample) });
       continue;
     }
@@ -82,10 +99,20 @@ export async function measure({ seed, count, taught, checks }: Measuring): Promi
     const { findings } = acquaintance(past, { author, vouched: vouchedDomain(sample) !== '' }, now);
     addTo(words, message, own);
     const junk = addTo(whole, message, [...own, ...checks(sample, now), ...findings]);
+    const answers = !junk && random.chance(sharesAnswered(message, answered));
+    const known = answers ? await box.store.read(knownWords, { account, words: wordsOf(sample) }) : undefined;
+    if (known !== undefined && teaches('kept', undefined, known))
+      await box.store.write(learn, { account, email, says: 'kept', words: wordsOf(sample) });
     // Read when the next one comes, and no sooner: nobody waits for it.
-    void box.store.write(note, { account, email, keys, junk, taught: false, now });
+    void box.store.write(note, { account, email, keys, junk, taught: false, answered: answers, now });
   }
   return { words: [...words.values()], whole: [...whole.values()] };
+}
+
+function sharesAnswered({ kind, junk }: CorpusMessage, shares: Measuring['answered']): number {
+  if (shares === undefined) return 0;
+  if (junk) return shares.junk;
+  return kind === 'personal' || kind === 'first contact' ? shares.good : 0;
 }
 
 /** Answers whether it went to Junk. */

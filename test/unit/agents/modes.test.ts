@@ -147,6 +147,7 @@ describe('stopping everything', () => {
     expect(stopped).toMatchObject({ result: { held: 2 } });
     expect(kind(await asToken(token, 'list_emails'))).toBe('action_not_allowed');
     expect(await asPerson('list_agents')).toMatchObject({ result: { stoppedAt: expect.any(String) as string } });
+    expect(kind(await asToken(token, 'release_agent_mail'))).toBe('action_not_allowed');
     await asPerson('start_agents');
     expect(kind(await asToken(token, 'list_emails'))).toBe('done');
     expect(kind(await asToken(frozen, 'list_emails'))).toBe('action_not_allowed');
@@ -155,7 +156,24 @@ describe('stopping everything', () => {
     // What a person stopped no token lets go, be it another one.
     expect(await asToken(token, 'steer_queue', { action: 'release' })).toMatchObject({ result: { changed: 0 } });
     expect(await asPerson('steer_queue', { action: 'release' })).toMatchObject({ result: { changed: 1 } });
+    expect(await asPerson('release_agent_mail')).toMatchObject({ result: { released: 1, more: false } });
+    const letGo = await world.world.store.read(dueMessages, { now: world.world.clock() + 7_200_000 });
+    expect(letGo.due).toHaveLength(1);
   });
+});
+
+test('letting go what was held of an agent lets go what those sent that it made', async () => {
+  const parent = await mint();
+  const child = await mint(`tok_${parent}`);
+  const other = await mint();
+  for (const id of [parent, child, other]) {
+    expect(kind(await asToken(id, 'send_email', { ...MAIL, subject: `Of ${id}` }))).toBe('done');
+  }
+  await setMode(other, 'frozen');
+  expect(await setMode(parent, 'frozen')).toMatchObject({ result: { held: 2 } });
+  const letGo = await asPerson('release_agent_mail', { tokenId: `tok_${parent}` });
+  expect(letGo).toMatchObject({ result: { released: 2, more: false } });
+  expect(await asPerson('release_agent_mail')).toMatchObject({ result: { released: 1, more: false } });
 });
 
 describe('a password for a person', () => {

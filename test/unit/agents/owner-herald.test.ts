@@ -11,12 +11,15 @@ const DAY = 86_400_000;
 const claim = command('test-claim', async (tx, id: number, stamp): Promise<void> => {
   await tx.run('UPDATE organization SET claimed_at = ? WHERE id = ?', stamp.now, id);
 });
+const endTokens = command('test-end-tokens', async (tx, id: number, stamp): Promise<void> => {
+  await tx.run('UPDATE token SET revoked_at = ? WHERE organization_id = ?', stamp.now, id);
+});
 
 let tenants: Tenants;
 let logged: object[];
 const heralds: OwnerHerald[] = [];
 beforeEach(async () => {
-  tenants = await twoTenants({}, [claim]);
+  tenants = await twoTenants({}, [claim, endTokens]);
   logged = [];
   await tenants.world.store.write(claim, organizationOf(tenants.a));
 });
@@ -77,7 +80,8 @@ describe('a start with other tools', () => {
   });
 });
 
-describe('the end of the audit log', () => {
+describe('the end of the audit log, where no token holds any more', () => {
+  beforeEach(() => tenants.world.store.write(endTokens, organizationOf(tenants.a)));
   const END = 'What agents did: the end of the audit log';
   const day = async (): Promise<void> => {
     tenants.clock.now += DAY;
@@ -96,6 +100,12 @@ describe('the end of the audit log', () => {
     expect(text).toContain(`\r\n  ${events[0]?.id}\r\n  ${events[0]?.sha256}\r\n`);
     expect(text).toContain('agents of "alpha inc"');
     expect(await letters('bravo', END)).toEqual([]);
+  });
+
+  test('is in the daily letter where one does', async () => {
+    await tenants.world.store.write(claim, organizationOf(tenants.b));
+    await day();
+    expect([(await letters('alpha', END)).length, await letters('bravo', END)]).toEqual([1, []]);
   });
 
   test('is not mailed again on a day on which agents did nothing', async () => {

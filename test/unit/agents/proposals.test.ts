@@ -100,7 +100,28 @@ describe('a change of a rule by a token under a policy', () => {
     const args = { tokenId: by.actor, allow: [...harmless, 'evil.example'] };
     const proposalId = await propose(by, 'propose_agent_policy', args);
     const [listed] = (await tenants.do('list_proposals', {}, owner))['proposals'] as { arguments: { allow: string } }[];
-    expect(listed?.arguments.allow).toMatch(/colleague99@home\.example, evil\.example$/);
+    expect(listed?.arguments.allow).toMatch(/colleague99@home\.example, evil\.example ⟨/);
+    await decide(proposalId, false);
+  });
+
+  test('shows what nobody sees, and what is too long to be read by its hash', async () => {
+    const by = await governed({ name: 'helper\u202e\u200b' });
+    const args = {
+      tokenId: by.actor,
+      name: 'frее',
+      allow: Array.from({ length: 150 }, (_, i) => `a${i}@home.example`),
+    };
+    const proposalId = await propose(by, 'propose_agent_policy', args);
+    const [listed] = (await tenants.do('list_proposals', {}, owner))['proposals'] as {
+      tokenName: string;
+      arguments: Record<string, string>;
+    }[];
+    expect(listed?.tokenName).toBe('helper⟨U+202E⟩⟨U+200B⟩');
+    expect(listed?.arguments).toMatchObject({
+      tokenId: `helper⟨U+202E⟩⟨U+200B⟩ (${by.actor})`,
+      name: 'frее⟨other letters: U+0435⟩',
+      allow: expect.stringMatching(/a149@home\.example ⟨\d+ characters, SHA-256 [0-9a-f]{64}⟩$/) as unknown,
+    });
     await decide(proposalId, false);
   });
 
@@ -268,38 +289,65 @@ describe('of an operation that changes a rule', () => {
       'create_app_password',
       'create_email_api_key',
       'create_webhook',
+      'detach_email_from_service',
+      'enable_webhook',
+      'freeze_organization',
       'invite_member',
       'provision_email',
       'register_recovery_key',
+      'remove_alias',
+      'remove_ban',
+      'remove_email_domain',
+      'remove_email_forwarder',
+      'remove_email_inbound_webhook',
       'remove_member',
+      'remove_organization',
+      'remove_outbound_route',
       'remove_sender_rule',
+      'remove_suppression',
+      'remove_webhook',
       'resume_sender',
       'reveal_email_credentials',
+      'revoke_agent_token',
+      'revoke_app_password',
+      'revoke_email_api_key',
       'revoke_recovery_key',
       'rotate_email_credentials',
       'set_email_forwarder',
       'set_email_inbound_webhook',
       'set_forwarding_policy',
       'set_outbound_route',
+      'unfreeze_organization',
       'update_alias',
       'update_mail_policy',
       'update_member',
       'update_webhook',
+      'verify_recovery_key',
     ]);
   });
 
   /** What makes a rule of those that are not always one. */
-  const RULING: Readonly<Record<string, object>> = {
-    add_sender_rule: { kind: 'allow' },
-    create_alias: { localPart: '*' },
-    provision_email: { attachServiceId: 'svc_1' },
+  const RULING: Readonly<Record<string, () => object | Promise<object>>> = {
+    add_sender_rule: () => ({ kind: 'allow' }),
+    create_alias: () => ({ localPart: '*' }),
+    provision_email: () => ({ attachServiceId: 'svc_1' }),
+    remove_alias: async () => {
+      const { mailboxId, domainId } = tenants.a.side;
+      const made = await tenants.do('create_alias', {
+        mailboxIds: [mailboxId],
+        domainId,
+        localPart: `wide${next()}-*`,
+      });
+      return { aliasId: (made['alias'] as { id: string }).id };
+    },
   };
+  const forTenants = ruling.filter(({ operatorOnly }) => operatorOnly !== true);
 
-  test.each(ruling)(
+  test.each(forTenants)(
     '$name changes nothing for a token under a policy but what waits and the log',
     async (operation) => {
       const by = await governed();
-      const args = { ...sampleOf(operation, tenants.a.side), ...RULING[operation.name] };
+      const args = { ...sampleOf(operation, tenants.a.side), ...(await RULING[operation.name]?.()) };
       const before = await rowsOf(tenants.world.store);
       await propose(by, operation.name, args);
       const { gone, added } = difference(before, await rowsOf(tenants.world.store));
@@ -323,6 +371,43 @@ describe('of an operation that changes a rule', () => {
     const mailboxIds = [tenants.a.main.mailboxId];
     const { alias } = (await tenants.do('create_alias', { mailboxIds }, by)) as { alias: { id: string } };
     expect(await tenants.do('update_alias', { aliasId: alias.id, note: 'for a shop' }, by)).toHaveProperty('alias');
+  });
+
+  test('of the whole box is proposed by a token of the operator as well', async () => {
+    const operator = operatorCaller();
+    const rules = { name: 'For agents of the operator', preset: 'support-desk' };
+    const { policyId: agentPolicyId } = await tenants.do('save_agent_policy', rules, operator);
+    const by = await tenants.caller({ actions: ['manage'], agentPolicyId }, operator);
+    const targetOrganizationId = tenants.b.main.organizationId;
+    for (const [name, args] of [
+      ['freeze_organization', { targetOrganizationId }],
+      ['unfreeze_organization', { targetOrganizationId }],
+      ['remove_organization', { targetOrganizationId, confirm: tenants.b.main.slug }],
+      ['remove_ban', { address: '192.0.2.1' }],
+    ] as const) {
+      await propose(by, name, args);
+    }
+    expect(await tenants.do('whoami', {}, tenants.b.caller)).toHaveProperty('organization');
+  });
+
+  test('a token ends itself and what it made at once, and proposes to end others', async () => {
+    const by = await governed();
+    const proposalId = await propose(by, 'create_agent_token', { name: 'helper', actions: ['read'] });
+    const { result } = (await decide(proposalId, true)) as { result: { token: { id: string } } };
+    const { token: narrow } = (await tenants.do(
+      'create_narrow_token',
+      { mailbox: tenants.a.main.mailboxId, name: 'n' },
+      by,
+    )) as {
+      token: { id: string };
+    };
+    const other = await governed();
+    await propose(by, 'revoke_agent_token', { tokenId: other.actor });
+    await propose(other, 'revoke_agent_token', { tokenId: narrow.id });
+    expect(await tenants.do('whoami', {}, other)).toHaveProperty('organization');
+    for (const tokenId of [narrow.id, result.token.id, by.actor]) {
+      expect(await tenants.do('revoke_agent_token', { tokenId }, by)).toMatchObject({ revoked: true });
+    }
   });
 
   test('a token without a policy acts at once, and so does one whose policy lets it', async () => {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
+import { addProposal, decideProposal, type Proposed } from '../../../src/agents/proposal-commands.ts';
+import { tellApprovals } from '../../../src/approvals/commands.ts';
 import { ApprovalHerald } from '../../../src/approvals/herald.ts';
 import { approvalLink } from '../../../src/approvals/link.ts';
 import { ApprovalWorld } from '../../support/approval-world.ts';
@@ -18,7 +20,7 @@ const sentLetters = query('test-letters', async (rx) => {
   );
   return rows
     .map(({ recipient, data }) => ({ recipient, text: Buffer.from(data).toString().replaceAll('=\r\n', '') }))
-    .filter(({ text }) => text.includes('wait for you') || text.includes('waits for you'));
+    .filter(({ text }) => /waits? for you/.test(text));
 });
 
 let world: ApprovalWorld;
@@ -44,7 +46,114 @@ async function linkOf(id: number, user = world.acme.user): Promise<URL> {
 const fieldsOf = (link: URL, verb: string) => ({ ...Object.fromEntries(link.searchParams), do: verb });
 const pathOf = ({ pathname, search }: URL): string => `${pathname}${search}`;
 
+/** What a token of an organization asks for and a person has to accept. */
+async function propose(organization: number, operation: string, n = 0): Promise<Proposed> {
+  const { store, clock } = world.made.world;
+  const digest = Uint8Array.from(Buffer.from(`${organization} ${operation} ${n}`));
+  const expiresAt = clock() + 7 * 24 * 60 * MINUTE;
+  const rest = { target: '', actions: ['manage'], input: Uint8Array.from(Buffer.from('sealed')), digest, expiresAt };
+  return store.write(addProposal, { organization, token: 1 + (n % 5), operation, ...rest });
+}
+
+describe('a letter about proposals', () => {
+  test('names what is asked for, leads to the page, and has no link that decides', async () => {
+    await propose(world.acme.id, 'set_email_forwarder');
+    await herald.run();
+    await herald.run();
+    const [letter, ...more] = await letters();
+    expect(more).toEqual([]);
+    expect(letter?.recipient).toBe('ada@owner.test');
+    expect(letter?.text).toContain('Subject: A proposal of an agent waits for you');
+    expect(letter?.text).toContain('What: set email forwarder');
+    expect(letter?.text).toContain(`${world.acme.path}/proposals`);
+    expect(letter?.text).not.toMatch(/approve\?|wants to send mail/);
+  });
+
+  test('is one with that about mail, the only one for ten minutes, and forgets nothing', async () => {
+    await world.hold();
+    await propose(world.acme.id, 'create_webhook');
+    await herald.run();
+    await propose(world.acme.id, 'create_app_password');
+    await world.hold();
+    world.made.store.clock.now += 9 * MINUTE;
+    await herald.run();
+    expect(await letters()).toHaveLength(1);
+    world.made.store.clock.now += 2 * MINUTE;
+    await herald.run();
+    await herald.run();
+    const [first, second, ...more] = await letters();
+    expect(more).toEqual([]);
+    expect(first?.text).toContain('Subject: Mail and proposals of agents wait for you');
+    expect(first?.text).toMatch(/Why it waits[^]*What: create webhook/);
+    expect(second?.text).toMatch(/What: create webhook[^]*What: create app password/);
+  });
+
+  test('leaves what is asked while it is written to the next one', async () => {
+    const { store } = world.made.world;
+    const late = async (...[what, input]: Parameters<typeof store.write>) => {
+      if (what.name === tellApprovals.name) {
+        await propose(world.acme.id, 'create_app_password');
+        await world.hold();
+      }
+      return store.write(what, input);
+    };
+    const slow = new ApprovalHerald({
+      ...world.made.world,
+      store: { read: store.read.bind(store), write: late } as unknown as typeof store,
+      queued: () => undefined,
+    });
+    await propose(world.acme.id, 'create_webhook');
+    await slow.run();
+    await slow[Symbol.asyncDispose]();
+    world.made.store.clock.now += 11 * MINUTE;
+    await herald.run();
+    const [first, second, ...more] = await letters();
+    expect(more).toEqual([]);
+    expect(first?.text).not.toMatch(/create app password|Why it waits/);
+    expect(second?.text).toMatch(/Why it waits[^]*What: create app password/);
+  });
+
+  test('names twenty, and the page has the rest', async () => {
+    for (let n = 0; n < 30; n++) await propose(world.acme.id, 'create_email_api_key', n);
+    await herald.run();
+    const [letter] = await letters();
+    expect(letter?.text.match(/What: create email api key/g)).toHaveLength(20);
+    expect(letter?.text).toContain('There is more; the page below has all of it.');
+  });
+
+  test('is for the owners of that organization, and about what waits still', async () => {
+    await propose(world.other.id, 'invite_member');
+    const decided = await propose(world.acme.id, 'create_webhook');
+    if (decided.kind !== 'pending') throw new Error(decided.kind);
+    const decision = { organization: world.acme.id, id: decided.id, accept: false, by: 'ada' };
+    await world.made.world.store.write(decideProposal, decision);
+    await herald.run();
+    const all = await letters();
+    expect(all.map(({ recipient }) => recipient)).toEqual(['eve@owner.test']);
+    expect(all[0]?.text).toContain(`${world.other.path}/proposals`);
+  });
+
+  test('stands beside the number in the menu, of which a stranger sees none', async () => {
+    for (let n = 0; n < 3; n++) await propose(world.acme.id, 'create_webhook', n);
+    await world.hold();
+    const { body } = await world.get(world.acme.path, world.acme.cookie);
+    expect(body).toMatch(/Proposals\s*<span class="count">3/);
+    expect(body).toMatch(/Waiting for you\s*<span class="count">1/);
+    expect((await world.get(world.other.path, world.other.cookie)).body).not.toContain('class="count"');
+  });
+});
+
 describe('a letter to the owners', () => {
+  test('names what waits for them behind whatever else is held', async () => {
+    const asked = await world.hold();
+    for (let i = 0; i < 21; i++) await world.hold();
+    await world.break(`DELETE FROM approval WHERE id > ${asked}`);
+    await herald.run();
+    const [letter] = await letters();
+    expect(letter?.text).toContain('Subject: A message waits for you');
+    expect(letter?.text.match(/Why it waits/g)).toHaveLength(1);
+  });
+
   test('has all that waits, and is the only one for ten minutes', async () => {
     await world.hold();
     await world.hold('From: anna@anna.test\r\nSubject: see https://evil.test/x now\r\n\r\nx\r\n');

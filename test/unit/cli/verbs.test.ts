@@ -47,7 +47,20 @@ describe('what a verb asks for', () => {
     ['agents', [], {}, 'list_agents', {}],
     ['agents stop', [], {}, 'stop_agents', {}],
     ['agents start', [], {}, 'start_agents', {}],
+    ['agents release', [], {}, 'release_agent_mail', {}],
+    ['agents release', ['tok_4'], {}, 'release_agent_mail', { tokenId: 'tok_4' }],
     ['agents mode', ['tok_4', 'frozen'], {}, 'set_agent_mode', { tokenId: 'tok_4', mode: 'frozen' }],
+    ['canary plant', ['me@box.test', 'one'], {}, 'plant_canary', { mailbox: 'me@box.test', label: 'one' }],
+    [
+      'canary plant',
+      ['me@box.test', 'one', 'secret', 'payments'],
+      {},
+      'plant_canary',
+      { mailbox: 'me@box.test', label: 'one', kind: 'secret', story: 'payments' },
+    ],
+    ['canary list', ['me@box.test'], {}, 'list_canaries', { mailbox: 'me@box.test' }],
+    ['canary settle', ['can_1'], {}, 'settle_canary', { canaryId: 'can_1' }],
+    ['canary remove', ['can_1'], {}, 'remove_canary', { canaryId: 'can_1' }],
     ['token add', ['ci'], {}, 'create_agent_token', { name: 'ci', actions: ALL_ACTIONS }],
     ['token add', ['ci'], { actions: 'read, logs' }, 'create_agent_token', { name: 'ci', actions: ['read', 'logs'] }],
     ['token list', [], {}, 'list_agent_tokens', {}],
@@ -110,7 +123,7 @@ describe('what a verb asks for', () => {
   test('every verb stands in the table above', () => {
     const words = VERBS.map((one) => one.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(words.length).toBe(29);
+    expect(words.length).toBe(34);
   });
 
   test.each<[string, string[]]>([

@@ -37,7 +37,13 @@ const fits = (type: string, value: unknown) => new AjvJsonSchemaValidator().getV
 function arrived(message: string, length = message.length): unknown {
   const bytes = Buffer.from(message);
   const parts = unpackParts(indexMessage(bytes).parts);
-  const body = inboundBody('me@box.test', 7, { blob: 1, length, receivedAt: 0, parts, trust: null }, bytes, links);
+  const body = inboundBody(
+    'me@box.test',
+    7,
+    { blob: 1, veiledFrom: null, length, receivedAt: 0, parts, trust: null },
+    bytes,
+    links,
+  );
   return JSON.parse(body.toString());
 }
 

@@ -25,7 +25,7 @@ function message({ bytes }: Sample): FetchedMessage {
       size: whole.length,
       receivedAt: 0,
       structure: { envelope, bodyStructure, parts, headerLength },
-      content: { trace: TRACE.toString('latin1'), blob: 1, length: bytes.length },
+      content: { trace: TRACE.toString('latin1'), blob: 1, length: bytes.length, veiledFrom: null },
     },
     bytes: (start, length) => Promise.resolve(whole.subarray(start, start + length)),
   };

@@ -14,9 +14,10 @@ beforeAll(async () => {
   inbox = jmapId('mailbox', world.inbox);
 });
 afterAll(() => world[Symbol.asyncDispose]());
-beforeEach(() => Object.assign(world.session, { agent: undefined }));
+const asPerson = (): void => void Object.assign(world.session, { agent: undefined, isAgents: undefined });
+const asAgent = (): void => void Object.assign(world.session, { agent: AGENT, isAgents: () => Promise.resolve(true) });
+beforeEach(asPerson);
 
-const asAgent = (): void => void Object.assign(world.session, { agent: AGENT });
 const undo = () => world.box.store.write(undoAgentChanges, { account: world.account, who: AGENT, since: 0, after: 0 });
 const flagsOf = async (id: string): Promise<Record<string, string[]>> =>
   Object.fromEntries((await seenByImap(world)).get(id) ?? new Map<string, string[]>());
@@ -52,7 +53,7 @@ test('a folder goes with its emails on the word of a person only', async () => {
   asAgent();
   const said = await world.call('Mailbox/set', { destroy: [folder], onDestroyRemoveEmails: true });
   expect(said).toMatchObject({ destroyed: null, notDestroyed: { [folder]: { type: 'forbidden' } } });
-  Object.assign(world.session, { agent: undefined });
+  asPerson();
   expect(await world.call('Mailbox/set', { destroy: [folder], onDestroyRemoveEmails: true })).toMatchObject({
     destroyed: [folder],
   });

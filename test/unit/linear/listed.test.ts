@@ -10,7 +10,7 @@ const OTHERS = {
     'composeMdn composeMessage daemon encodeQuotedPrintable encodeText encodeWords field firstField formatAddress',
     'formatBodyStructure formatDate formatMailbox formatNamed formatParameter formatPhrase formatTypeName hasAttachment',
     'hashId headerSize isKnownCharset isOpenMessage isSevenBit isWholly letterHeader needsUtf8 nstring oneLine packParts',
-    'readableText readReplyTo partBytes partTable partText plainTextHeader recipientField reportAddress section sortKey successReport summarize',
+    'readableText readReplyTo partBytes partTable partText plainTextHeader recipientField reportAddress section sortKey successReport summarize tagMac',
     'textEntity unpackParts wholeIndex withoutDetail decodeQuotedPrintable',
   ],
   smtp: ['BdatReader DotStuffer encodeXtext fault formatReply isFault reply'],

@@ -43,10 +43,10 @@ test('each says in a sentence how it came to be', async () => {
     'later@x.example: A report came back: the message was taken first, and then the address turned out not to exist.',
     'unsubscribe@x.example: The recipient used the unsubscribe link of a message.',
   ]);
-  expect((await list()).map(({ messageId, said }) => [messageId, said])).toEqual([
-    [null, ''],
-    ...Array.from({ length: 3 }, () => ['message', 'words']),
-    ['message', ''],
+  expect((await list()).map(({ messageId, untrusted }) => [messageId, untrusted])).toEqual([
+    [null, { said: '' }],
+    ...Array.from({ length: 3 }, () => ['message', { said: 'words' }]),
+    ['message', { said: '' }],
   ]);
 });
 

@@ -143,6 +143,46 @@ describe('a list that is not sane rejects no mail', () => {
   });
 });
 
+describe('a resolver that everybody uses', () => {
+  const refusing = { 'A 2.0.0.127.bl.org': ['127.255.255.254'], 'A 1.0.0.127.bl.org': ['127.255.255.254'] };
+
+  test.each([
+    ['8.8.8.8', 'Google'],
+    ['127.0.0.53,1.1.1.1:5353', 'Cloudflare'],
+    ['[2620:fe::fe]:53', 'Quad9'],
+    ['::ffff:208.67.222.222', 'OpenDNS'],
+  ])('%s is told of once, and why a list that refuses it is off', async (servers, owner) => {
+    const { lists, said } = world(refusing, { servers: servers.split(',') });
+    for (let i = 0; i < 3; i++) expect(await lists.findings(from(BAD))).toEqual([]);
+    expect(said).toEqual([
+      'DNS lists are asked by a public resolver, which most do not serve',
+      'a DNS list is not asked for a while',
+    ]);
+    expect(lists.states()[0]?.why).toMatch(new RegExp(`^refuses to answer this resolver: .* of ${owner} asks`));
+  });
+
+  test.each(['127.0.0.1', '192.0.2.53:53', '[::1]:53', 'fe80::1%eth0', 'nonsense', ''])(
+    '%s is none',
+    async (server) => {
+      const { lists, said } = world(sane('bl.org'), { servers: [server] });
+      await lists.findings(from(BAD));
+      expect(said).toEqual([]);
+    },
+  );
+
+  test('one behind the resolver of this machine is found out by its refusals', async () => {
+    const { lists } = world(refusing, { servers: ['127.0.0.53'] });
+    expect(await lists.findings(from(BAD))).toEqual([]);
+    expect(lists.states()).toMatchObject([{ state: 'off', why: 'refuses to answer this resolver' }]);
+  });
+
+  test('nobody is told of it where no list is asked', async () => {
+    const { lists, said } = world({}, { servers: ['8.8.8.8'], addresses: [] });
+    await lists.findings(from(BAD));
+    expect(said).toEqual([]);
+  });
+});
+
 describe('lists of hosts', () => {
   const links = (...urls: string[]): Sample =>
     from(BAD, { author: 'a@sender.com', links: urls.map((url) => ({ url, text: '' })) });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { SETTINGS } from '../../../config/settings.ts';
 import { BRANDS } from '../../../mail/policy/alike/brands.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -17,4 +18,10 @@ test('docs/spam.md lists the rules of the checks, and no other', () => {
   expect(rules.length).toBeGreaterThan(30);
   expect(new Set(named)).toEqual(new Set(rules));
   expect(section).toContain(`about ${Math.round(BRANDS.length / 10) * 10} names`);
+});
+
+test('docs/spam.md tells the terms of every DNS list that is a default, and marks no other as one', () => {
+  const section = /\n## Lists\n([\s\S]*?)\n## /.exec(readFileSync(join(root, 'docs/spam.md'), 'utf8'))?.[1] ?? '';
+  const named = [...section.matchAll(/^\| `([a-z.]+)` \(default\) \| .{40}/gm)].map((match) => match[1]);
+  expect(named.join(',')).toBe(SETTINGS.DNSBL.live);
 });

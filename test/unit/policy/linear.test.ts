@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { checkContent, checkFamiliar, checkPeer } from '../../../mail/policy/checks/index.ts';
 import { amounts } from '../../../mail/policy/checks/hidden-text.ts';
 import { tagsOf } from '../../../mail/policy/html-tags.ts';
+import { sevenZipDirectory } from '../../../mail/policy/inside/seven-zip.ts';
 import { zipDirectory } from '../../../mail/policy/inside/zip-directory.ts';
 import { htmlLinks, linksOf, textLinks } from '../../../mail/policy/links.ts';
 import { lookAlike } from '../../../mail/policy/alike/look-alike.ts';
@@ -113,4 +114,41 @@ test.each(Object.entries(PARSERS))('%s: the work grows with the input, not with 
     const long = Math.min(...[1, 2].map(() => cpu(parse, text.repeat(10))));
     expect(long, JSON.stringify(seed)).toBeLessThan(15 * Math.max(short, 15));
   }
+});
+
+/** A 7z file whose directory speaks again and again of the same folders, in which there is nothing. */
+function foldersOf(count: number): unknown {
+  const number = [0xe0, count & 255, (count >> 8) & 255, count >> 16];
+  const folders = Buffer.from([1, 4, 7, 0x0b, ...number, 0]);
+  const directory = Buffer.concat([folders, Buffer.alloc(count), Buffer.alloc(count, 0x0c)]);
+  const head = Buffer.alloc(32);
+  head.write('377abcaf271c', 'hex');
+  head.writeUInt32LE(directory.length, 20);
+  return sevenZipDirectory(head, directory, head.length + directory.length);
+}
+
+const pageOf = (css: string, body: string): unknown => amounts(`<style>${css}</style>${body}`);
+const block = `{${Array.from({ length: 380 }, (_, i) => `${i.toString(36)}:1`).join(';')}}`;
+
+/** Each takes about so many octets. */
+const MADE: Record<string, (octets: number) => unknown> = {
+  'folders of 7z without files': (octets) => foldersOf(octets / 3),
+  'blanks in a tag': (octets) => amounts(`<a${' '.repeat(octets)}">`),
+  'blanks in a selector': (octets) => pageOf(`a${' '.repeat(octets)}b{x:y}`, '<a>'),
+  'a selector of one class': (octets) => pageOf(`${'.a'.repeat(octets / 4)}{x:y}`, '<a class=a>'.repeat(octets / 22)),
+  'selectors of one class, around many': (octets) =>
+    pageOf(
+      `${'.a'.repeat(50)}.b i{x:y}`.repeat(octets / 220),
+      '<a class=a><b class=a>'.repeat(20) + '<i>'.repeat(octets / 6),
+    ),
+  'blocks inside each other': (octets) => pageOf('@media{'.repeat(octets / 14) + 'a{}'.repeat(octets / 6), '<a>'),
+  'large blocks': (octets) => pageOf(`a${block}`.repeat(octets / 2 / block.length), '<a>'.repeat(octets / 6)),
+  'large values': (octets) =>
+    pageOf('[x~="b"]{a:b}'.repeat(octets / 26), `<a x="${'a '.repeat(4090)}">`.repeat(octets / 16_400)),
+};
+
+// Nothing that one message can be made of is to hold the thread up that looks at all others: 2 s, and it is ended.
+test.each(Object.entries(MADE))('%s: a quarter of a megabyte takes no two seconds', (_name, look) => {
+  look(2000);
+  expect(cpu(() => look(250_000), '')).toBeLessThan(2000);
 });

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { UNKNOWN } from '../../../mail/auth/authenticate.ts';
 import type { DmarcDecision } from '../../../mail/auth/dmarc-decision.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
-import { type Case, decide } from '../../../mail/policy/verdict.ts';
+import { clamavFindings } from '../../../mail/judge/scanners/clamav-answer.ts';
+import { programs } from '../../../mail/policy/checks/attachments.ts';
+import { networksOf } from '../../../mail/policy/network-pattern.ts';
+import { rulingOn } from '../../../mail/policy/sender-rules.ts';
+import { keywordsOf, trustOf } from '../../../mail/policy/trust-of.ts';
+import { type Case, type Decision, decide } from '../../../mail/policy/verdict.ts';
+import { nobodyAsked, sampleWith } from '../../support/sample.ts';
 
 const PASS: DmarcDecision = { kind: 'pass', why: '' };
 const REFUSE: DmarcDecision = { kind: 'refuse', why: 'It fails the policy of bank.example' };
@@ -44,5 +51,48 @@ describe('where a message goes', () => {
   test('an author who is doubted is named among the reasons, whatever comes of it', () => {
     const { findings } = decided({ author: MARK });
     expect(findings).toEqual([{ rule: 'author', score: 0, why: MARK.why, flag: 'unproven-author' }]);
+  });
+});
+
+const PATTERNS = ['ann@shop.example', 'shop.example', '*.example', '192.0.2.7/32', '192.0.0.0/16'];
+const KINDS = PATTERNS.flatMap((pattern) => [1, null].map((account) => ({ pattern, account })));
+
+/** As it stands for who allows it by a rule of this kind; a network needs no proof of the author. */
+function allowedBy(rule: (typeof KINDS)[number], findings: readonly Finding[], over: Partial<Case> = {}): Decision {
+  const aligned = !rule.pattern.includes('/');
+  const writer = { author: 'ann@shop.example', sender: '', aligned, networks: networksOf('192.0.2.7') };
+  const ruling = rulingOn([{ kind: 'allow', ...rule }], writer);
+  if (ruling?.kind !== 'allow') throw new Error('it is not allowed');
+  return decided({ findings, rule: { kind: 'allow', why: ruling.why }, ...over });
+}
+
+describe.each(KINDS)('allowed by $pattern (mailbox $account)', (rule) => {
+  const program = (failed: boolean): readonly Finding[] => {
+    const spf = { result: failed ? 'fail' : 'none', domain: 'shop.example' } as const;
+    const parts = [{ type: 'application/pdf', name: 'bill.pdf.exe', size: 1, head: Buffer.from('x') }];
+    return programs(sampleWith({ parts, authentication: { ...nobodyAsked, spf } }));
+  };
+
+  test('what only looks bad comes in', () => {
+    expect(allowedBy(rule, [against(50), against(9, { refuse: true })], { author: REFUSE }).kind).toBe('inbox');
+    expect(allowedBy(rule, clamavFindings('stream: Heuristics.Encrypted.PDF FOUND')).kind).toBe('inbox');
+  });
+
+  test('malware is refused, and marked as such where nothing refuses', () => {
+    const findings = clamavFindings('stream: Win.Test.EICAR_HDB-1 FOUND');
+    const decision = allowedBy(rule, findings);
+    expect(decision).toMatchObject({ kind: 'refuse', because: findings[0]?.why });
+    expect(decision.findings.at(-1)).toMatchObject({ rule: 'allow-list', score: 0 });
+    expect(decision.score).toBeGreaterThanOrEqual(5);
+    const trust = trustOf(UNKNOWN, decision, true);
+    expect(trust).toMatchObject({ verdict: 'quarantined', flags: ['malware'] });
+    expect(keywordsOf(trust, { ...decision, kind: 'junk' })).toEqual(['$Junk']);
+  });
+
+  test('a program whose proof has failed is refused; any other counts what it counts for everybody', () => {
+    expect(allowedBy(rule, program(true))).toMatchObject({ kind: 'refuse' });
+    expect(program(false).some(({ flag }) => flag === 'executable-attachment')).toBe(true);
+    expect(allowedBy(rule, program(false)).kind).toBe('inbox');
+    expect(allowedBy(rule, [...program(false), ...program(false)]).kind).toBe('junk');
   });
 });

@@ -34,8 +34,11 @@ async function read(lines: readonly string[], tenant = 1, forward: { prefix?: st
   return perform(box.world, operation, operatorCaller(), { queueId: 'que_1' });
 }
 
-const messageOf = (done: Awaited<ReturnType<typeof read>>) =>
-  done.kind === 'done' ? (done.result['message'] as Record<string, unknown>) : expect.fail(done.refusal.message);
+function messageOf(done: Awaited<ReturnType<typeof read>>): Record<string, unknown> {
+  if (done.kind !== 'done') return expect.fail(done.refusal.message);
+  const { truncated, untrusted } = done.result['message'] as { truncated: boolean; untrusted: object };
+  return { ...untrusted, truncated };
+}
 
 test('plain text is shown before HTML, decoded, with the header as people read it', async () => {
   const done = await read([

@@ -404,13 +404,15 @@ describe('get_attachment beside text', () => {
     const given = {
       id: url.pathname.split('/').at(-1) ?? '',
       expires: url.searchParams.get('expires') ?? '',
+      by: url.searchParams.get('by') ?? '',
       signature: url.searchParams.get('signature') ?? '',
     };
     const key = tenants.world.secrets.subkey('attachment links');
     const end = Date.parse(link.expiresAt);
     expect(end - tenants.clock.now).toBe(15 * 60_000);
     const email = account * 2 ** 32 + Number.parseInt(id.slice(1), 36);
-    expect(readAttachmentLink({ key, now: end - 1 }, given)).toEqual({ email, path: '2' });
+    expect(readAttachmentLink({ key, now: end - 1 }, given)).toEqual({ email, path: '2', by: tenants.a.caller.actor });
+    expect(readAttachmentLink({ key, now: end - 1 }, { ...given, by: '' })).toBeUndefined();
     expect(readAttachmentLink({ key, now: end }, given)).toBeUndefined();
     const { events } = await tenants.do('list_audit_events', { limit: 1 });
     expect(events).toMatchObject([{ operation: 'get_attachment', target: `${id}-2`, detail: { mode: 'link' } }]);

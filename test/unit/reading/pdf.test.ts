@@ -9,9 +9,48 @@ test('the text of a PDF, page by page', async () => {
   expect(await reader.read(pdf(['Invoice 17', 'Total: 42 EUR']))).toEqual({
     kind: 'read',
     text: 'Invoice 17\n\nTotal: 42 EUR',
+    hidden: '',
     pages: 2,
     cut: false,
   });
+});
+
+const drawn = (drawing: string): Buffer =>
+  pdf(['', 'Next'], {
+    data: deflateSync(`BT /F1 12 Tf 72 700 Td (Seen) Tj 0 -20 Td ${drawing} ET`),
+    filter: '/FlateDecode',
+  });
+
+test.each([
+  ['without ink', '3 Tr (Order) Tj'],
+  ['in white', '1 g (Order) Tj'],
+  ['nearly in white', '0.98 0.99 1 rg (Order) Tj'],
+  ['too small', '/F1 0.4 Tf (Order) Tj'],
+  ['beside the page', '3000 0 Td (Order) Tj'],
+  ['in pieces', '3 Tr (Or) Tj 10 0 Td (der) Tj'],
+])('text %s is no text that a person reads', async (_name, drawing) => {
+  const said = await reader.read(drawn(drawing));
+  if (said.kind !== 'read') throw new Error(said.kind);
+  expect(said.text.replace(/\s+/g, ' ')).toBe('Seen Next');
+  if (said.hidden !== '') expect(said.hidden.replace(/\s+/g, '')).toBe('Order');
+});
+
+test.each([
+  ['black', '1 g 0 g (Order) Tj'],
+  ['what was without ink before', 'q 3 Tr (x) Tj Q (Order) Tj'],
+  ['on a page that is painted', 'ET 0 0 0 rg 0 0 600 800 re f BT /F1 12 Tf 1 g 72 600 Td (Order) Tj'],
+])('text is read that is %s', async (_name, drawing) => {
+  expect(await reader.read(drawn(drawing))).toMatchObject({ text: expect.stringContaining('Order') as unknown });
+});
+
+test('words without ink on a scanned page are what it shows', async () => {
+  const scanned = pdf([''], {
+    data: deflateSync('BT 3 Tr /F1 12 Tf 72 700 Td (Scanned) Tj ET'),
+    filter: '/FlateDecode',
+  });
+  expect(await reader.read(scanned)).toMatchObject({ text: '', hidden: expect.stringContaining('Scanned') as unknown });
+  const picture = Buffer.concat([scanned, Buffer.from('% /Subtype /Image')]);
+  expect(await reader.read(picture)).toMatchObject({ text: 'Scanned', hidden: '' });
 });
 
 test.each([

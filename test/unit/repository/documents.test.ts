@@ -12,7 +12,12 @@ import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-const documents = ['README.md', 'SECURITY.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+const documents = [
+  'README.md',
+  'SECURITY.md',
+  'test/abuse-tests.md',
+  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+];
 const engine = readdirSync(join(root, 'mail'), { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.ts'),
 );
@@ -36,6 +41,21 @@ describe('what the documents say is so', () => {
   test.each(documents)('the files that %s names exist', (document) => {
     const named = [...read(document).matchAll(/\]\(([^)#:]+)\)/g)].map((link) => link[1] ?? '');
     expect(named.filter((path) => !existsSync(join(root, document, '..', path)))).toEqual([]);
+  });
+
+  test('every row of test/abuse-tests.md says what is demanded, and names files of tests', () => {
+    const table = read('test/abuse-tests.md').matchAll(/^\| ([A-Z]\d+) \| ([^|]{20,}) \| ([^|]+) \|$/gm);
+    const held = Array.from(table, ([, row, , files = '']) => ({
+      row,
+      files: [...files.matchAll(/\]\(([^)]+\.(?:test\.ts|dialog))\)/g)],
+    }));
+    const numbers = (letter: string, ...all: number[]): string[] => all.map((one) => `${letter}${one}`);
+    expect(held.map(({ row }) => row)).toEqual([
+      ...numbers('C', 3, 4, 5, 6, 7, 8, 9, 10),
+      ...numbers('D', 1, 2, 3, 4, 5, 6),
+      ...numbers('E', 1, 2, 3, 4, 10, 11, 12, 13, 14, 18),
+    ]);
+    expect(held.filter(({ files }) => files.length === 0)).toEqual([]);
   });
 
   test('every command in the documents is one that the command knows, and the help tells', () => {

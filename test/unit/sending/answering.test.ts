@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jmapId } from '../../../mail/jmap/ids.ts';
 import { firstField, readFields, unfold } from '../../../mail/message/header.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { query } from '../../../mail/store/engine/types.ts';
+import { addAlias } from '../../../mail/store/alias.ts';
+import { command, query } from '../../../mail/store/engine/types.ts';
 import { appendMessage } from '../../../mail/store/entry-commands.ts';
 import { DELETED, DRAFT } from '../../../mail/store/flags.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
@@ -16,10 +17,15 @@ const newest = query('test-newest', (rx, account: number) =>
   ),
 );
 
+/** As if the mailbox had been made in another domain. */
+const moveTo = command('test-move', async (tx, input: { account: number; address: string }): Promise<void> => {
+  await tx.run('UPDATE account SET address = ? WHERE id = ?', input.address, input.account);
+});
+
 let box: SendWorld;
 let me: number;
 beforeEach(async () => {
-  box = await SendWorld.open();
+  box = await SendWorld.open({}, [moveTo]);
   me = await box.account('me@a.test');
 });
 afterEach(() => box[Symbol.asyncDispose]());
@@ -98,6 +104,41 @@ describe('a message that answers a thread', () => {
   test('from an address with a detail answers in the mailbox behind it', async () => {
     const { thread } = await arrives('Message-ID: <one@x>');
     expect(await box.send({ ...reply, from: 'me+shop@a.test', threadId: thread })).toMatchObject({ threadId: thread });
+  });
+});
+
+describe('a message from an alias', () => {
+  const alias = (accounts: number[]) =>
+    box.world.store.write(addAlias, {
+      tenant: 1,
+      domain: box.domain,
+      key: 'sales@a.test',
+      accounts,
+      note: '',
+      expiresAt: null,
+      most: null,
+    });
+
+  test('answers in the mailboxes that write as it, also that of a program', async () => {
+    const address = { local: 'other', domain: 'a.test' };
+    await provisionAccount(box.world, { tenant: 1, domainId: box.domain, address });
+    const other = await box.account('other@a.test');
+    await alias([me, other]);
+    for (let i = 0; i < 3; i++) await arrives(`Message-ID: <${i}@x>`, { account: other });
+    const { thread, row } = await arrives('Message-ID: <one@x>', { account: other });
+    const from = 'sales@a.test';
+    expect(await box.send({ ...reply, from, threadId: thread })).toMatchObject({ threadId: thread });
+    // No mailbox keeps a copy of it, so it stands in no thread.
+    expect(await box.send({ ...reply, from, inReplyTo: row })).toMatchObject({ status: 'queued', threadId: null });
+  });
+
+  test('finds nothing in a mailbox of a domain that its key may not use', async () => {
+    await alias([me]);
+    const { thread } = await arrives('Message-ID: <one@x>');
+    const asked = { ...reply, from: 'sales@a.test', threadId: thread };
+    expect(await box.try(asked, undefined, { allowedDomains: ['a.test'] })).toMatchObject({ threadId: thread });
+    await box.world.store.write(moveTo, { account: me, address: 'me@elsewhere.test' });
+    expect(await box.try(asked, undefined, { allowedDomains: ['a.test'] })).toMatchObject({ error: 'not_found' });
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
+import { type Caller, operatorCaller } from '../../../src/operations/caller.ts';
 import { rowId } from '../../../src/ids.ts';
 import { authenticate } from '../../../src/tokens/authenticate.ts';
 import { forgetNarrowTokens, MOST_NARROW } from '../../../src/tokens/narrow-commands.ts';
@@ -133,6 +133,46 @@ describe('sends', () => {
     expect(await code('send_email', sending('a@else.example'), await narrowed({ actions: ['mail_read'] }))).toBe(
       'action_not_allowed',
     );
+  });
+});
+
+describe('the policy of what it is from', () => {
+  const person = () => operatorCaller(rowId('organization', tenants.a.main.organizationId));
+  const policy = async (rules: object): Promise<string> =>
+    String((await tenants.do('save_agent_policy', { name: `p${++n}`, ...rules }, person()))['policyId']);
+
+  test('has one budget for all of them together', async () => {
+    const agentPolicyId = await policy({ budgets: { messagesPerDay: 4 } });
+    const top = await tenants.caller({ name: 'top', actions: ['read', 'send'], agentPolicyId }, person());
+    const helper = await narrowed({}, top);
+    const below = await narrowed({}, helper);
+    const sibling = await narrowed({}, top);
+    for (const one of [top, helper, below, sibling]) {
+      expect(await code('send_email', sending('a@else.example'), one)).toBe('done');
+    }
+    for (const one of [top, helper, below, sibling, await narrowed({}, top)]) {
+      expect(await code('send_email', sending('a@else.example'), one)).toBe('budget_exceeded');
+    }
+    const other = await tenants.caller({ name: 'other', actions: ['read', 'send'], agentPolicyId }, person());
+    expect(await code('send_email', sending('a@else.example'), other)).toBe('done');
+  });
+
+  test('holds from the moment on at which a person attaches it, at every remove, and is told', async () => {
+    const top = await tenants.caller({ name: 'top', actions: ['read', 'send', 'manage'] }, person());
+    const below = await narrowed({}, await narrowed({}, top));
+    const policyId = await policy({ sends: 'allowed', allow: ['a@else.example'], budgets: { messagesPerDay: 2 } });
+    await tenants.do('attach_agent_policy', { tokenId: top.actor, policyId }, person());
+    expect(await code('send_email', sending('b@else.example'), below)).toBe('recipient_blocked');
+    expect(await code('send_email', sending('a@else.example'), below)).toBe('done');
+    expect(await code('send_email', sending('a@else.example'), top)).toBe('done');
+    expect(await code('send_email', sending('a@else.example'), below)).toBe('budget_exceeded');
+    expect(await tenants.do('whoami', {}, below)).toMatchObject({ policy: { sends: 'allowed' } });
+    for (const [args, by] of [
+      [{ tokenId: below.actor }, parent],
+      [{ mailboxId: mailbox }, top],
+    ] as const) {
+      expect(await tenants.do('get_agent_policy', args, by)).toMatchObject({ governed: true });
+    }
   });
 });
 

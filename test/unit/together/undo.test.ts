@@ -145,4 +145,12 @@ describe('rules', () => {
     expect(await undo()).toMatchObject({ rulesUndone: 3, rulesKept: 0 });
     expect(await forwards()).toEqual(before);
   });
+
+  test('a forward that a person set as well is the person’s', async () => {
+    const forward = { sourceAddress: tenants.a.main.address, destinationAddress: 'both@else.example' };
+    await tenants.do('set_email_forwarder', forward, agent);
+    await tenants.do('set_email_forwarder', forward, operatorCaller(tenants.a.caller.organization));
+    expect(await undo()).toMatchObject({ rulesUndone: 0, rulesKept: 1 });
+    await tenants.do('remove_email_forwarder', forward, tenants.a.caller);
+  });
 });

@@ -1,22 +1,18 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Trust } from '../../../mail/policy/trust.ts';
 import { shownSecrets } from '../../../mail/store/shown-secret.ts';
-import { rowId } from '../../../src/ids.ts';
 import { perform } from '../../../src/operations/perform.ts';
-import { deliverMail } from '../../support/deliver-mail.ts';
-import { operationOf, type Tenants, twoTenants } from '../../support/tenants.ts';
+import { operationOf, type Tenants } from '../../support/tenants.ts';
+import { type Awaited, awaitedMailbox, waiting } from '../../support/waiting.ts';
 
+let box: Awaited;
 let tenants: Tenants;
-let account: number;
 let mailbox: string;
-let address: string;
 beforeAll(async () => {
-  tenants = await twoTenants();
-  ({ mailboxId: mailbox, address } = tenants.a.main);
-  account = rowId('mailbox', mailbox) ?? 0;
+  box = await awaitedMailbox();
+  ({ tenants, mailbox } = box);
 });
-afterAll(() => tenants[Symbol.asyncDispose]());
+afterAll(() => box[Symbol.asyncDispose]());
 
 /** As if the box had a public name, where DMARC decides. */
 const live = () => ({ ...tenants.world, settings: { ...tenants.world.settings, live: true } });
@@ -25,7 +21,7 @@ const FORGED: Partial<Trust> = { alignedFrom: false, auth: { spf: 'fail', dkim: 
 const mail = (text: string, from = 'no-reply@mail.shop.example'): string =>
   `From: Shop <${from}>\nSubject: =?utf-8?q?Welcome?=\nContent-Type: text/plain; charset=utf-8\n\n${text}\n`;
 const comes = (text: string, from?: string, trust: Partial<Trust> | null = {}, folder: 'inbox' | 'junk' = 'inbox') =>
-  deliverMail(tenants.world.store, { account, to: address, trust, folder }, mail(text, from));
+  box.comes(mail(text, from), { trust, folder });
 async function code(args: object = {}, world = live()): Promise<Record<string, unknown>> {
   const given = { mailbox, expectFrom: 'shop.example', timeoutSeconds: 0, ...args };
   const said = await perform(world, operationOf('wait_for_code'), tenants.a.caller, given);
@@ -58,7 +54,7 @@ describe('wait_for_code', () => {
   test('waits for it, finds it in junk too, and takes the last of several', async () => {
     const since = await now();
     const answer = code({ since, timeoutSeconds: 30 });
-    while (tenants.world.waits.size !== 1) await turn();
+    await waiting(tenants.world, 1);
     await comes('Nothing to see');
     await comes('Your code: 111222', undefined, {}, 'junk');
     const first = await answer;
@@ -94,7 +90,7 @@ describe('wait_for_code', () => {
     const since = await now();
     await comes('Your verification code is 666666.', 'no-reply@shop.example', FORGED);
     const answer = code({ since, timeoutSeconds: 30 });
-    while (tenants.world.waits.size !== 1) await turn();
+    await waiting(tenants.world, 1);
     await comes('Your verification code is 123321.');
     const said = await answer;
     expect(said).toMatchObject({ matched: true, code: '123321' });

@@ -1,15 +1,16 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
 import { copyEntries } from '../../../mail/store/entry-commands.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
 import { setTokenMode, stopAgents } from '../../../src/agents/mode-commands.ts';
 import { rowId } from '../../../src/ids.ts';
+import { watch } from '../../../src/mcp/watch.ts';
 import type { Audience } from '../../../src/operations/operation.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
 import { putMail } from '../../support/put-mail.ts';
-import { operationOf, type Tenants, twoTenants } from '../../support/tenants.ts';
+import { operationOf, type Tenants } from '../../support/tenants.ts';
+import { type Awaited, awaitedMailbox, waiting as untilWaiting } from '../../support/waiting.ts';
 
 interface Answer {
   matched: boolean;
@@ -19,28 +20,25 @@ interface Answer {
   cursor: string;
 }
 
+let box: Awaited;
 let tenants: Tenants;
 let account: number;
 let mailbox: string;
 let address: string;
 beforeAll(async () => {
-  tenants = await twoTenants();
-  ({ mailboxId: mailbox, address } = tenants.a.main);
-  account = rowId('mailbox', mailbox) ?? 0;
+  box = await awaitedMailbox();
+  ({ tenants, account, mailbox, address } = box);
 });
-afterAll(() => tenants[Symbol.asyncDispose]());
+afterAll(() => box[Symbol.asyncDispose]());
 
 const mail = (subject: string, from = 'anna@shop.example'): string =>
   `From: ${from}\nSubject: ${subject}\n\n${subject}\n`;
-const comes = (subject: string, more: Partial<Parameters<typeof deliverMail>[1]> = {}, from?: string): Promise<void> =>
-  deliverMail(tenants.world.store, { account, to: address, ...more }, mail(subject, from));
+const comes = (subject: string, more: Parameters<Awaited['comes']>[1] = {}, from?: string): Promise<void> =>
+  box.comes(mail(subject, from), more);
 const wait = async (args: object = {}, caller = tenants.a.caller): Promise<Answer> =>
   (await tenants.do('wait_for_email', { mailbox, timeoutSeconds: 0, ...args }, caller)) as never;
 const subjects = ({ messages }: Answer): string[] => messages.map(({ untrusted }) => untrusted.subject);
-/** Resolves when so many wait. */
-async function waiting(count: number): Promise<void> {
-  while (tenants.world.waits.size !== count) await turn();
-}
+const waiting = (count: number): Promise<void> => untilWaiting(tenants.world, count);
 const begin = async (): Promise<string> => (await wait()).cursor;
 
 describe('wait_for_email', () => {
@@ -174,6 +172,37 @@ describe('wait_for_email', () => {
     await comes('for all');
     const ends = await Promise.all(all);
     expect(ends.every((one) => one.kind === 'done' && one.result['matched'] === true)).toBe(true);
+  });
+
+  test('lets two thousand wait on the whole box and no more, whoever they are', async () => {
+    using all = new DisposableStack();
+    const { caller } = tenants.a;
+    const asked = { account: undefined, seconds: 300, audience: undefined };
+    for (let i = 0; i < 2_000; i++) {
+      const one = { ...caller, actor: `tok_${900_000 + Math.floor(i / 100)}` };
+      all.use(await tenants.world.waits.begin({ ...asked, caller: one }));
+    }
+    expect(tenants.world.waits.size).toBe(2_000);
+    const full = {
+      kind: 'refused',
+      refusal: {
+        error: 'rate_limited',
+        message: 'Too many calls and streams wait already: end some of them, or ask with timeoutSeconds 0.',
+        retryAfterSeconds: 5,
+      },
+    };
+    expect(await tenants.try('wait_for_email', { mailbox, timeoutSeconds: 30 })).toMatchObject(full);
+    expect(await tenants.try('wait_for_code', { mailbox, expectFrom: 'shop.example' })).toMatchObject(full);
+    // What only looks waits for nothing.
+    expect(await wait()).toMatchObject({ matched: false, timedOut: true });
+    expect(await watch(tenants.world, caller, [`mail://mailbox/${mailbox}`], new AbortController().signal)).toBe(
+      undefined,
+    );
+    all.dispose();
+    const answer = wait({ timeoutSeconds: 30 });
+    await waiting(1);
+    await comes('room again');
+    expect(subjects(await answer)).toEqual(['room again']);
   });
 
   test('knows only its own mailbox', async () => {

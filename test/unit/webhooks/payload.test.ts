@@ -12,7 +12,14 @@ const MOST = 5 * 1024 * 1024;
 
 function bodyOf(message: Uint8Array): Buffer {
   const { parts } = indexMessage(message);
-  const stored = { blob: 1, length: message.length, receivedAt: links.now, parts: unpackParts(parts), trust: null };
+  const stored = {
+    blob: 1,
+    veiledFrom: null,
+    length: message.length,
+    receivedAt: links.now,
+    parts: unpackParts(parts),
+    trust: null,
+  };
   return inboundBody('me@box.test', 7, stored, message, links);
 }
 const eventOf = (message: Uint8Array): InboundEvent => JSON.parse(bodyOf(message).toString()) as InboundEvent;
@@ -96,10 +103,11 @@ test.each([
   const link = {
     id: url.pathname.split('/').at(-1) ?? '',
     expires: '',
+    by: '',
     signature: '',
     ...Object.fromEntries(url.searchParams),
   };
-  expect(readAttachmentLink(links, link)).toEqual({ email: 7, path: 'message' });
+  expect(readAttachmentLink(links, link)).toEqual({ email: 7, path: 'message', by: '' });
 });
 
 test('nothing says that it was cut while nothing was', () => {

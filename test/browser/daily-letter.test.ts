@@ -1,0 +1,38 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Box, startBox } from '../support/box.ts';
+import { ownedOrganization } from '../support/visitor.ts';
+import { openBrowser, signedInAs, watchedPage } from './chromium.ts';
+
+let box: Box;
+let base: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
+  base = `http://127.0.0.1:${box.port('http')}`;
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await box[Symbol.asyncDispose]();
+});
+
+test.each([
+  ['with script', true, 1280],
+  ['without script on a phone', false, 360],
+])('an owner %s turns the daily letter off and on', async (_name, javaScriptEnabled, width) => {
+  const acme = await ownedOrganization(base, 'Acme', `${javaScriptEnabled}@example.test`);
+  const watched = await watchedPage(browser, base, { javaScriptEnabled, viewport: { width, height: 800 } });
+  const { page, wrong } = watched;
+  await signedInAs(watched, base, acme.owner.secret);
+  await page.goto(`${base}${acme.path}/agents`);
+  expect(await page.getByRole('heading', { name: 'Daily letter' }).isVisible()).toBe(true);
+  await page.getByRole('button', { name: 'Send me none' }).click();
+  expect(await page.getByText('You get no daily letter any more.').isVisible()).toBe(true);
+  await page.getByRole('button', { name: 'Send it to me' }).click();
+  expect(await page.getByText('You get the daily letter from now on.').isVisible()).toBe(true);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+  expect(wrong).toEqual([]);
+  await watched.context.close();
+});

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { jmapRow } from '../../mail/jmap/ids.ts';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { mailParts } from '../../mail/parts.ts';
+import { faceOf } from '../../mail/store/agent-change.ts';
+import { changeEmails, destroyEmails } from '../../mail/store/email-change-commands.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { PERSON } from '../../mail/store/hand.ts';
+import { findMailbox } from '../../mail/store/mailbox.ts';
+import { undoAgentChanges } from '../../mail/store/undo-commands.ts';
+import { putMail } from '../support/put-mail.ts';
+import { testAccount, testStore, type TestStore } from '../support/store.ts';
+
+const DELETED = { bits: 16, keywords: [] };
+const FLAGGED = { bits: 4, keywords: [] };
+
+const govern = command('test-govern', async (tx, { account }: { account: number }): Promise<void> => {
+  await tx.run('INSERT INTO agent_policy_account (account_id, policy_id) VALUES (?, 1)', account);
+});
+const forPerson = command('test-person', async (tx, { account }: { account: number }): Promise<void> => {
+  await tx.run(`UPDATE credential SET scopes = scopes || ' ' || ? WHERE account_id = ?`, PERSON, account);
+});
+const password = query('test-password', async (rx, { account }: { account: number }): Promise<number> => {
+  return (await rx.get<{ id: number }>('SELECT id FROM credential WHERE account_id = ?', account))?.id ?? 0;
+});
+const face = query('test-face', (rx, input: { account: number; email: number }) =>
+  faceOf(rx, input.account, input.email),
+);
+const written = query('test-changes', async (rx): Promise<string[]> => {
+  return (await rx.all<{ who: string }>('SELECT DISTINCT who FROM agent_change')).map(({ who }) => who);
+});
+
+let box: TestStore;
+let account: number;
+let inbox: number;
+let hand: { credential: number };
+let imap: StoreBackend;
+beforeEach(async () => {
+  const parts = mailParts();
+  box = await testStore({ ...parts, commands: [...parts.commands, govern, forPerson] });
+  ({ account, inbox } = await testAccount(box.store));
+  hand = { credential: await box.store.read(password, { account }) };
+  imap = new StoreBackend(box.store, account, () => box.clock.now, { hand });
+});
+afterEach(() => box[Symbol.asyncDispose]());
+
+const folder = async (name: string): Promise<number> => (await box.store.read(findMailbox, { account, name }))?.id ?? 0;
+const put = async (): Promise<number> =>
+  jmapRow(
+    'email',
+    account,
+    await putMail(box.store, { account, receivedAt: box.clock.now }, 'Subject: x\n\nhello\n'),
+  ) ?? 0;
+const looks = (email: number) => box.store.read(face, { account, email });
+const undo = () => box.store.write(undoAgentChanges, { account, who: `mbx_${account}`, since: 0, after: 0 });
+
+/** What a mail program does to message 1 of the inbox. */
+const DEEDS: Record<string, () => Promise<unknown>> = {
+  'marks it': () => imap.store(inbox, [1], 'add', FLAGGED),
+  'moves it': () => imap.copy(inbox, [1], 'Archive', true),
+  'copies it': () => imap.copy(inbox, [1], 'Archive', false),
+  'marks it as deleted': () => imap.store(inbox, [1], 'add', DELETED),
+  'marks it, and as deleted, at once': () => imap.store(inbox, [1], 'add', { bits: 20, keywords: ['$work'] }),
+  'marks it at once, and deletes it': async () => {
+    await imap.store(inbox, [1], 'add', { bits: 20, keywords: ['$work'] });
+    await imap.expunge(inbox, [1]);
+  },
+  'deletes it': async () => {
+    await imap.store(inbox, [1], 'add', DELETED);
+    await imap.expunge(inbox, [1]);
+  },
+  'moves it, and deletes it there': async () => {
+    await imap.copy(inbox, [1], 'Trash', true);
+    await imap.store(await folder('Trash'), [1], 'add', DELETED);
+    await imap.expunge(await folder('Trash'), [1]);
+  },
+};
+
+describe('what is changed by IMAP with a password under a policy', () => {
+  test.each(Object.entries(DEEDS))('is undone: it %s', async (_what, deed) => {
+    await box.store.write(govern, { account });
+    const email = await put();
+    const before = await looks(email);
+    await deed();
+    expect(await looks(email)).not.toEqual(before);
+    expect(await box.store.read(written, undefined)).toEqual([`mbx_${account}`]);
+    expect(await undo()).toEqual({ undone: 1, kept: [], next: null });
+    expect(await looks(email)).toEqual(before);
+  });
+
+  test.each(Object.entries(DEEDS))('is not written down of a person: it %s', async (_what, deed) => {
+    await put();
+    await deed();
+    await box.store.write(govern, { account });
+    await box.store.write(forPerson, { account });
+    await put();
+    await imap.store(inbox, [2], 'add', FLAGGED);
+    expect(await box.store.read(written, undefined)).toEqual([]);
+  });
+
+  test('is no folder with messages in it', async () => {
+    await box.store.write(govern, { account });
+    await imap.create('Work');
+    await put();
+    await imap.copy(inbox, [1], 'Work', true);
+    expect(await imap.remove('Work')).toBe('has-emails');
+    await imap.copy(await folder('Work'), [1], 'INBOX', true);
+    expect(await imap.remove('Work')).toBe('removed');
+  });
+});
+
+test('what is changed by JMAP with it is undone as well', async () => {
+  await box.store.write(govern, { account });
+  const [one, two] = [await put(), await put()];
+  const before = [await looks(one), await looks(two)];
+  const asked = { account, by: null, hand, ifState: null };
+  const mailboxes = { kind: 'replace', all: [await folder('Archive')] } as const;
+  await box.store.write(changeEmails, { ...asked, changes: [{ email: one, keywords: null, mailboxes }] });
+  await box.store.write(destroyEmails, { ...asked, emails: [two] });
+  expect(await undo()).toMatchObject({ undone: 2 });
+  expect([await looks(one), await looks(two)]).toEqual(before);
+});

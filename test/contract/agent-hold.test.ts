@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dueMessages } from '../../mail/delivery/schedule.ts';
+import {
+  AGENT_STOPPED,
+  holdAgentMail,
+  holdMore,
+  holdRest,
+  type Stopped,
+  STOPPED_ON_REQUEST,
+} from '../../mail/store/agent-hold.ts';
+import { releaseStopped } from '../../mail/store/agent-release.ts';
+import { forgetAgentSends } from '../../mail/store/agent-send.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { beginAttempts } from '../../mail/store/queue.ts';
+import { dueRows } from '../../mail/store/queue-look.ts';
+import { steerQueue } from '../../mail/store/queue-steering.ts';
+import { GateWorld } from '../support/gate-world.ts';
+
+const DAY = 24 * 3_600_000;
+
+const stop = command('test-stop', (tx, { tenant, credential }: Stopped, stamp) =>
+  holdAgentMail(tx, tenant, [credential], stamp),
+);
+const release = command('test-release', (tx, { tenant, credential }: Stopped, stamp) =>
+  releaseStopped(tx, { tenant, credentials: credential === null ? null : [credential] }, stamp),
+);
+const rowsHeld = query('test-held', async (rx): Promise<number[]> => {
+  const held = await rx.all<{ id: number }>(
+    'SELECT id FROM queue WHERE state = 1 AND held_because IN (?, ?) ORDER BY id',
+    AGENT_STOPPED,
+    STOPPED_ON_REQUEST,
+  );
+  return held.map(({ id }) => id);
+});
+const counted = query('test-sends', async (rx): Promise<number> => {
+  return (await rx.get<{ n: number }>('SELECT count(*) AS n FROM agent_send'))?.n ?? 0;
+});
+
+let world: GateWorld;
+beforeEach(async () => {
+  world = await GateWorld.open([stop, release]);
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const ALL: Stopped = { tenant: 1, credential: null };
+const sendMany = (count: number, credential = 'tok_1'): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      world.send([`${i}-${credential}@x.test`], { credential, reader: credential }),
+    ),
+  );
+const held = (): Promise<number[]> => world.box.store.read(rowsHeld, undefined);
+const begin = (ids: readonly number[]): Promise<number[]> =>
+  world.box.store.write(beginAttempts, { items: ids.map((id) => ({ id, nextAt: world.box.clock.now + DAY })) });
+const finish = async (): Promise<void> => {
+  while (await world.box.store.write(holdRest, undefined));
+};
+const due = async (): Promise<number[]> => {
+  const now = world.box.clock.now;
+  const look = { now, horizon: now + DAY, limit: 5000, lanes: [], owners: [], after: undefined };
+  const { rows } = await world.box.store.read(dueRows, look);
+  return rows.map(({ id }) => id);
+};
+
+describe('all mail of an agent that is stopped', () => {
+  test('is held, however much it is, though the process ends in the middle', { timeout: 60_000 }, async () => {
+    await sendMany(1203);
+    const ids = Array.from({ length: 1203 }, (_, i) => i + 1);
+    expect(await world.box.store.write(stop, { tenant: 1, credential: 'tok_1' })).toBe(500);
+    expect(await held()).toEqual(ids.slice(703));
+    // What no slice has come to yet leaves no more for that, and is held where its turn comes.
+    expect(await begin([1, 2])).toEqual([]);
+    expect(await held()).toHaveLength(502);
+    await world.box.reopen();
+    expect(await begin([3])).toEqual([]);
+    await finish();
+    expect(await held()).toEqual(ids);
+    expect(await due()).toEqual([]);
+  });
+
+  test('is let go in the order in which it was sent', { timeout: 60_000 }, async () => {
+    await sendMany(1203);
+    await world.box.store.write(stop, ALL);
+    await finish();
+    let slices = 0;
+    for (let more = true; more; slices++) ({ more } = await world.box.store.write(release, ALL));
+    expect(slices).toBe(3);
+    expect(await held()).toEqual([]);
+    expect(await due()).toEqual(Array.from({ length: 1203 }, (_, i) => i + 1));
+  });
+
+  test('is its own, and nothing that it sends after it was let work again', async () => {
+    await sendMany(3);
+    await sendMany(3, 'tok_2');
+    await world.sendByHand(['by-hand@x.test']);
+    expect(await world.box.store.write(stop, { tenant: 1, credential: 'tok_2' })).toBe(3);
+    expect(await world.box.store.write(stop, { tenant: 2, credential: null })).toBe(0);
+    expect(await held()).toEqual([4, 5, 6]);
+    await world.send(['later@x.test'], { credential: 'tok_2', reader: 'tok_2' });
+    expect(await due()).toEqual([1, 2, 3, 7, 8]);
+    await world.box.store.write(stop, { tenant: 1, credential: 'tok_1' });
+    expect(await world.box.store.write(release, { tenant: 1, credential: 'tok_2' })).toMatchObject({ released: 3 });
+    expect(await held()).toEqual([1, 2, 3]);
+  });
+
+  test('does not leave when what it was held for before ends, nor when its time comes', async () => {
+    await sendMany(2);
+    const sendAt = world.box.clock.now + 1000;
+    await world.send(['waits@x.test'], {}, { sendAt });
+    const all = { ids: 'all', tenant: 1, accounts: null } as const;
+    await world.box.store.write(steerQueue, { ...all, what: 'hold' });
+    expect(await world.box.store.write(stop, ALL)).toBe(3);
+    expect(await world.box.store.write(steerQueue, { ...all, what: 'release', byToken: true })).toMatchObject({
+      changed: 0,
+    });
+    expect(await held()).toEqual([1, 2]);
+    expect(await world.box.store.read(dueMessages, { now: sendAt })).toMatchObject({ due: [] });
+    await world.box.store.write(release, ALL);
+    const { due: left } = await world.box.store.read(dueMessages, { now: sendAt });
+    expect(left).toHaveLength(1);
+  });
+
+  test('stays held where a person wanted that before, and a token lets none of it go', async () => {
+    await sendMany(3);
+    const steer = { tenant: 1, accounts: null } as const;
+    await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'hold' });
+    expect(await world.box.store.write(stop, ALL)).toBe(3);
+    expect(await world.box.store.write(stop, ALL)).toBe(0);
+    expect(
+      await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'release', byToken: true }),
+    ).toMatchObject({ changed: 0 });
+    expect(await world.box.store.write(release, ALL)).toEqual({ released: 2, more: false });
+    expect(await due()).toEqual([1, 3]);
+    await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'release' });
+    expect(await due()).toEqual([1, 2, 3]);
+  });
+
+  test('is found as long as it has not left', async () => {
+    await sendMany(2);
+    await world.box.store.write(steerQueue, { ids: [1], what: 'cancel', tenant: 1, accounts: null });
+    world.box.clock.now += 31 * DAY;
+    await world.box.store.write(forgetAgentSends, undefined);
+    expect(await world.box.store.read(counted, undefined)).toBe(1);
+    expect(await world.box.store.write(stop, ALL)).toBe(1);
+  });
+
+  test('is counted for whom it is asked', async () => {
+    await sendMany(501);
+    await world.box.store.write(stop, ALL);
+    expect(await world.box.store.write(holdMore, { tenant: 2 })).toEqual({ held: 0, more: false });
+    let count = 0;
+    for (let more = true; more;) {
+      const done = await world.box.store.write(holdMore, { tenant: 1 });
+      count += done.held;
+      ({ more } = done);
+    }
+    expect(count).toBe(1);
+  });
+});

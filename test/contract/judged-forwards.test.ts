@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AccountJudgement, Judgement } from '../../mail/judge/judging.ts';
+import { mailParts } from '../../mail/parts.ts';
+import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
+import type { Finding } from '../../mail/policy/finding.ts';
+import { addDomain } from '../../mail/store/domain.ts';
+import { query } from '../../mail/store/engine/types.ts';
+import { arrive, testIntake } from '../support/arrivals.ts';
+import { setForward } from '../support/forward-world.ts';
+import { vouchedBy } from '../support/sample.ts';
+import { testAccount, testStore, type TestStore } from '../support/store.ts';
+
+const WORDS: Finding = { rule: 'words', score: 6, why: 'Its words are like those of junk' };
+const ALLOW = { kind: 'allow', why: 'You allowed it' } as const;
+const BLOCK = { kind: 'block', why: 'You blocked it' } as const;
+
+/** Where it lies: accounts with folders, and addresses elsewhere. */
+const placed = query('test-placed', async (rx) => ({
+  here: await rx.all<{ account: number; mailbox: string }>(
+    'SELECT m.account_id AS account, m.name AS mailbox FROM entry n JOIN mailbox m ON m.id = n.mailbox_id ORDER BY 1',
+  ),
+  out: (await rx.all<{ recipient: string }>('SELECT recipient FROM queue ORDER BY 1')).map((one) => one.recipient),
+  kept: (await rx.all<{ detail: string }>(`SELECT detail FROM journal WHERE event = 'kept'`)).length,
+}));
+
+describe('mail that a forward leads to a mailbox here', () => {
+  let box: TestStore;
+  let anna: number;
+  let bob: number;
+  let asked: readonly number[];
+
+  beforeEach(async () => {
+    const parts = mailParts();
+    box = await testStore({ ...parts, commands: [...parts.commands, setForward] });
+    anna = (await testAccount(box.store, 'anna')).account;
+    bob = (await testAccount(box.store, 'bob')).account;
+    await box.store.write(addDomain, { tenant: 1, name: 'box.test', verified: true });
+    asked = [];
+  });
+  afterEach(() => box[Symbol.asyncDispose]());
+
+  const forward = (from: string, to: string, keep = true): Promise<void> => {
+    const [source, destination] = [from, to].map((one) => (one.includes('@') ? one : `${one}@box.test`));
+    const more = { tenant: 1, keep, pending: false, stopped: false };
+    return box.store.write(setForward, { from: source ?? '', to: destination ?? '', ...more });
+  };
+
+  /** `own`: what is different for an account. */
+  function come(to: string, findings: readonly Finding[], own: Record<number, Partial<AccountJudgement>> = {}) {
+    const author = { kind: 'pass', why: '' } as const;
+    const authentication = vouchedBy('remote.example');
+    const judge = ({ accounts }: { accounts: readonly number[] }): Promise<Judgement> => {
+      asked = accounts;
+      const each = accounts.map((account) => ({
+        account,
+        policy: MAIL_POLICY,
+        author,
+        findings: [],
+        known: false,
+        ...own[account],
+      }));
+      return Promise.resolve({ authentication, author, findings, senders: [], accounts: each });
+    };
+    const intake = testIntake(box, { judging: { judge: { judge }, checks: true, network: true, slows: () => false } });
+    const [first = '', ...more] = to.split(' ').map((one) => `${one}@box.test`);
+    return arrive(intake, { from: 'stranger@remote.example', to: first, more, body: 'From: x@remote.example\n\nx\n' });
+  }
+
+  const places = () => box.store.read(placed, undefined);
+
+  test('is judged for that mailbox', async () => {
+    await forward('team', 'anna');
+    await come('team', []);
+    expect(asked).toEqual([anna]);
+    expect((await places()).here).toEqual([{ account: anna, mailbox: 'INBOX' }]);
+  });
+
+  test('is filed by its filter, its rules and its policy, each copy by its own', async () => {
+    await forward('team', 'anna');
+    await forward('team', 'bob');
+    expect(await come('team', [], { [bob]: { findings: [WORDS] } })).toEqual({ kind: 'accepted' });
+    expect((await places()).here).toEqual([
+      { account: anna, mailbox: 'INBOX' },
+      { account: bob, mailbox: 'Junk' },
+    ]);
+  });
+
+  test('is in its Junk when it is junk, and is not refused for that', async () => {
+    await forward('team', 'anna');
+    expect(await come('team', [WORDS])).toEqual({ kind: 'accepted' });
+    expect((await places()).here).toEqual([{ account: anna, mailbox: 'Junk' }]);
+  });
+
+  test('comes in when that mailbox allows it, and is refused when it blocks it', async () => {
+    await forward('team', 'anna');
+    expect(await come('team', [WORDS], { [anna]: { rule: ALLOW } })).toEqual({ kind: 'accepted' });
+    expect((await places()).here).toEqual([{ account: anna, mailbox: 'INBOX' }]);
+    expect(await come('team', [], { [anna]: { rule: BLOCK } })).toMatchObject({ code: 550, text: BLOCK.why });
+    expect((await places()).here).toHaveLength(1);
+  });
+
+  test('can be looked at there when it is refused', async () => {
+    await forward('team', 'anna');
+    expect(await come('team', [{ ...WORDS, refuse: true }])).toMatchObject({ code: 550 });
+    expect((await places()).here).toEqual([{ account: anna, mailbox: 'Rejects' }]);
+  });
+
+  test('goes on from another mailbox, and each has its own word', async () => {
+    await forward('anna', 'bob');
+    expect(await come('anna', [], { [bob]: { rule: BLOCK } })).toEqual({ kind: 'accepted' });
+    expect(new Set(asked)).toEqual(new Set([anna, bob]));
+    expect((await places()).here).toEqual([
+      { account: anna, mailbox: 'INBOX' },
+      { account: bob, mailbox: 'Junk' },
+    ]);
+  });
+
+  test('ends at the first mailbox for which it is junk, however it came there', async () => {
+    await forward('team', 'anna');
+    await forward('anna', 'me@remote.example', false);
+    expect(await come('team', [], { [anna]: { findings: [WORDS] } })).toEqual({ kind: 'accepted' });
+    expect(await places()).toMatchObject({ here: [{ account: anna, mailbox: 'Junk' }], out: [] });
+    expect(await come('team', [])).toEqual({ kind: 'accepted' });
+    expect((await places()).out).toEqual(['me@remote.example']);
+  });
+
+  test('no copy of junk leaves beside the one that is here; of what the mailbox on its way allows one does', async () => {
+    await forward('team', 'anna');
+    await forward('team', 'me@remote.example');
+    expect(await come('team', [WORDS])).toEqual({ kind: 'accepted' });
+    expect(await places()).toEqual({ here: [{ account: anna, mailbox: 'Junk' }], out: [], kept: 1 });
+    await forward('bob', 'you@remote.example');
+    expect(await come('bob', [WORDS], { [bob]: { rule: ALLOW } })).toEqual({ kind: 'accepted' });
+    expect((await places()).out).toEqual(['you@remote.example']);
+  });
+
+  test('an address that only leads elsewhere refuses junk, and passes it on where others took it', async () => {
+    await forward('shop', 'me@remote.example');
+    expect(await come('shop', [WORDS])).toMatchObject({ code: 550, text: /only passes mail on/ });
+    expect(await come('shop anna', [WORDS])).toEqual({ kind: 'accepted' });
+    expect(await places()).toMatchObject({ here: [{ mailbox: 'Junk' }], out: ['me@remote.example'] });
+  });
+});

@@ -1,0 +1,34 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { rowId } from '../../src/ids.ts';
+import type { World } from '../../src/operations/world.ts';
+import { deliverMail } from './deliver-mail.ts';
+import { type Tenants, twoTenants } from './tenants.ts';
+
+/** The mailbox that a test waits for, in a world with others. */
+export interface Awaited extends AsyncDisposable {
+  tenants: Tenants;
+  account: number;
+  mailbox: string;
+  address: string;
+  /** Delivers a message to it. */
+  comes(text: string, more?: Partial<Parameters<typeof deliverMail>[1]>): Promise<void>;
+}
+
+export async function awaitedMailbox(): Promise<Awaited> {
+  const tenants = await twoTenants();
+  const { mailboxId: mailbox, address } = tenants.a.main;
+  const account = rowId('mailbox', mailbox) ?? 0;
+  return {
+    tenants,
+    account,
+    mailbox,
+    address,
+    comes: (text, more = {}) => deliverMail(tenants.world.store, { account, to: address, ...more }, text),
+    [Symbol.asyncDispose]: () => tenants[Symbol.asyncDispose](),
+  };
+}
+
+/** Resolves when so many wait. */
+export async function waiting({ waits }: World, count: number): Promise<void> {
+  while (waits.size !== count) await turn();
+}

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { route } from '../../../mail/delivery/route.ts';
+import { jmapRow } from '../../../mail/jmap/ids.ts';
+import { parseAddress } from '../../../mail/message/address.ts';
+import { dismissAccount, emptyGoneAccount } from '../../../mail/store/account-removal.ts';
+import { destroyEmails } from '../../../mail/store/email-change-commands.ts';
+import { command, query } from '../../../mail/store/engine/types.ts';
+import { forgetExpunged } from '../../../mail/store/tidy.ts';
+import { CanaryWorld, type PlantedCanary } from '../../support/canary-world.ts';
+import { deliverMail } from '../../support/deliver-mail.ts';
+
+const rows = query('test-canary-rows', (rx) =>
+  rx.all<{ canaries: number; trips: number; emails: number; found: number }>(
+    `SELECT (SELECT count(*) FROM canary) AS canaries, (SELECT count(*) FROM canary_trip) AS trips,
+       (SELECT count(*) FROM canary WHERE email_id IS NOT NULL) AS emails, (SELECT count(*) FROM email) AS found`,
+  ),
+);
+const remembered = query('test-remembered', (rx) =>
+  rx.all<{ text: string }>(
+    `SELECT label || address_key || made_by || CAST(digest AS TEXT) AS text FROM canary
+     UNION ALL SELECT target || detail FROM audit`,
+  ),
+);
+const dismiss = command('test-dismiss', (tx, account: number) => dismissAccount(tx, { tenant: 1, account }));
+
+let world: CanaryWorld;
+let canary: PlantedCanary;
+let account: number;
+beforeEach(async () => {
+  world = await CanaryWorld.open([dismiss]);
+  canary = await world.plant();
+  account = await world.sending.account('me@a.test');
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const IN = { mailbox: 'me@a.test' };
+const counted = async () => (await world.world.store.read(rows, undefined))[0];
+const where = (address: string) => {
+  const parsed = parseAddress(address);
+  return parsed === undefined ? undefined : route(world.world.store, parsed);
+};
+const mailTo = (to: string): Promise<void> =>
+  deliverMail(world.world.store, { account, to }, 'From: <x@remote.example>\nSubject: Hi\n\nHello\n');
+
+describe('the address of a canary', () => {
+  test('leads to its mailbox, and no other that looks like it does', async () => {
+    expect(await where(canary.address)).toMatchObject({ kind: 'here', accounts: [account] });
+    expect(await where(`x${canary.address}`)).toEqual({ kind: 'unknown' });
+    await world.asPerson('remove_canary', { canaryId: canary.canaryId });
+    expect(await where(canary.address)).toEqual({ kind: 'unknown' });
+  });
+
+  test('that a stranger writes to is told once, with nobody stopped', async () => {
+    const token = await world.mint();
+    await mailTo(canary.address);
+    await mailTo(canary.address.toUpperCase());
+    await mailTo('me@a.test');
+    const letters = await world.told();
+    expect(letters).toEqual([]);
+    expect(await world.modeOf(token)).toBe('normal');
+    expect((await world.audited()).map(({ actor, detail }) => ({ actor, ...(JSON.parse(detail) as object) }))).toEqual([
+      { actor: 'mailstead', mailbox: `mbx_${account}`, what: 'written-to', from: ['sender@remote.example'] },
+    ]);
+    const listed = await world.asPerson('list_canaries', IN);
+    expect(listed).toMatchObject({
+      result: { canaries: [{ trips: [{ by: '', what: 'written-to', addresses: ['sender@remote.example'] }] }] },
+    });
+    expect(await world.told()).toEqual([]);
+    expect(await world.audited()).toHaveLength(1);
+  });
+});
+
+describe('a letter', () => {
+  test('says to each owner who went there, by which door and when, and not what it was', async () => {
+    await world.addOwner('ada@owner.test');
+    const token = await world.mint();
+    await world.asToken(token, 'get_message', { ...IN, messageId: canary.messageId });
+    const mail = { from: 'me@a.test', to: 'you@x.example', subject: 'Hello', text: canary.honeytoken };
+    await world.asToken(await world.mint(), 'send_email', mail);
+    const [letter = '', ...more] = await world.told();
+    expect(more).toEqual([]);
+    for (const part of [
+      'ada@owner.test',
+      'Canary: the one',
+      'agent (tok_1)',
+      'opened its message, by rest get_message',
+      'agent (tok_2)',
+      'To: you@x.example',
+      'say there that you looked, or it goes there again unnoticed',
+      `/mailboxes/mbx_${account}/canaries`,
+      new Date(world.clock.now).toISOString(),
+    ]) {
+      expect(letter).toContain(part);
+    }
+    expect(letter).not.toContain(canary.honeytoken);
+    expect(letter).not.toContain(canary.address);
+    expect(letter).not.toContain('emergency');
+    expect(await world.told()).toHaveLength(1);
+  });
+
+  test('is written once by two who tell at the same time', async () => {
+    await world.addOwner('ada@owner.test');
+    await world.asToken(await world.mint(), 'get_message', { ...IN, messageId: canary.messageId });
+    await Promise.all([world.told(), world.told()]);
+    expect(await world.told()).toHaveLength(1);
+  });
+});
+
+describe('what is planted', () => {
+  test('is not written down where it is remembered', async () => {
+    const written = JSON.stringify(await world.world.store.read(remembered, undefined));
+    expect(written).toContain(canary.address);
+    expect(written).not.toContain(canary.honeytoken);
+  });
+
+  test('is different each time, and looks like mail of some days ago', async () => {
+    const other = await world.plant({ story: 'payments' });
+    expect(other.honeytoken).toMatch(/^sk_live_\w{32}$/);
+    expect(other.address).not.toBe(canary.address);
+    const read = await world.do('get_message', { ...IN, messageId: other.messageId });
+    const { message } = read as { message: { receivedAt: string; unread: boolean } };
+    const days = (world.clock.now - Date.parse(message.receivedAt)) / 86_400_000;
+    expect(days).toBeGreaterThanOrEqual(3);
+    expect(days).toBeLessThanOrEqual(90);
+    expect(message.unread).toBe(false);
+  });
+
+  test('is at most 20 in a mailbox', async () => {
+    for (let i = 1; i < 20; i++) await world.plant({ kind: 'address' });
+    await expect(world.plant()).rejects.toThrow(/at most 20/);
+  });
+
+  test('is gone from the mailbox when it is removed, wherever it was moved to', async () => {
+    await world.asPerson('trash_message', { ...IN, messageIds: [canary.messageId] });
+    await world.asPerson('remove_canary', { canaryId: canary.canaryId });
+    expect(await world.asPerson('get_message', { ...IN, messageId: canary.messageId })).toMatchObject({
+      refusal: { error: 'not_found' },
+    });
+    expect(await counted()).toMatchObject({ canaries: 0, trips: 0 });
+  });
+
+  test('of others is not there', async () => {
+    for (const name of ['settle_canary', 'remove_canary']) {
+      const done = await world.asPerson(name, { canaryId: 'can_77' });
+      expect(done).toMatchObject({ refusal: { error: 'not_found' } });
+    }
+  });
+
+  test('is forgotten with its message, and its secret is still watched', async () => {
+    const token = await world.mint();
+    const email = jmapRow('email', account, canary.messageId) ?? 0;
+    await world.world.store.write(destroyEmails, { account, emails: [email], ifState: null, by: null });
+    await world.world.store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER });
+    expect(await counted()).toMatchObject({ canaries: 1, emails: 0, found: 0 });
+    const mail = { from: 'me@a.test', to: 'you@x.example', subject: 'Hello', text: canary.honeytoken };
+    await world.asToken(token, 'send_email', mail);
+    expect(await world.modeOf(token)).toBe('frozen');
+  });
+
+  test('goes with its mailbox', async () => {
+    await world.asToken(await world.mint(), 'get_message', { ...IN, messageId: canary.messageId });
+    await world.world.store.write(dismiss, account);
+    expect(await counted()).toMatchObject({ canaries: 0, trips: 0 });
+    while ((await world.world.store.write(emptyGoneAccount, { account })).more);
+  });
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { Offence } from '../../../mail/guard/types.ts';
+import { loginWorld, PEER, plain, scram } from '../../support/login-world.ts';
+
+const WHY = 'it is stopped';
+
+test('a password that opens nothing now says why, as often as it is tried, and is no failure', async () => {
+  const offended: string[] = [];
+  const guard = {
+    offended: (ip: string, what: Offence) => offended.push(`${ip} ${what}`),
+    welcome: () => undefined,
+  };
+  let stopped = true;
+  const asked: unknown[] = [];
+  const world = loginWorld({
+    guard,
+    barred: async (password) => {
+      asked.push(password);
+      return Promise.resolve(stopped ? WHY : undefined);
+    },
+  });
+  const { account, credentials } = await world.credentials.add('me@box.test', 'secret-secret');
+  for (let i = 0; i < 30; i++) {
+    expect(await plain(world.logins, 'me@box.test', 'secret-secret')).toEqual({ kind: 'barred', why: WHY });
+  }
+  expect(await scram(world.logins, 'me@box.test', 'secret-secret')).toMatchObject({ kind: 'barred' });
+  expect(await world.logins.password('me@box.test', 'wrong-wrong', PEER)).toEqual({ kind: 'wrong' });
+  expect(asked[0]).toEqual({ account, credential: credentials[0]?.id });
+  expect(asked).toHaveLength(31);
+  expect(offended).toEqual([`${PEER.ip} logins`]);
+  expect(world.waits).toHaveLength(1);
+  stopped = false;
+  expect(await plain(world.logins, 'me@box.test', 'secret-secret')).toMatchObject({ kind: 'in' });
+});

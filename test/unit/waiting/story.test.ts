@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { command } from '../../../mail/store/engine/types.ts';
+import { note } from '../../../mail/store/journal.ts';
+import { journalEnds, linesBehind, type TailLine } from '../../../mail/store/journal-tail.ts';
+import { forgetHistory } from '../../../mail/store/tidy.ts';
+import { rowId } from '../../../src/ids.ts';
+import { Story, type View } from '../../../src/waiting/story.ts';
+import { quiet } from '../../../mail/log.ts';
+import { deliverMail } from '../../support/deliver-mail.ts';
+import { type Tenants, twoTenants } from '../../support/tenants.ts';
+
+/** Many lines of one tenant, without an account. */
+const notes = command('test-notes', async (tx, { tenant, count }: { tenant: number; count: number }, stamp) => {
+  for (let i = 0; i < count; i++)
+    await note(tx, `noted-${i}`, 'delivered', null, { to: `x${i}@far.example` }, stamp, { tenant });
+});
+
+const PATIENT = { timeout: 15_000 };
+
+let tenants: Tenants;
+let mine: View;
+let theirs: View;
+let reads = 0;
+let story: Story;
+beforeAll(async () => {
+  tenants = await twoTenants({}, [notes]);
+  const { a, b, world } = tenants;
+  mine = { tenant: a.caller.organization ?? 0, accounts: null };
+  theirs = { tenant: b.caller.organization ?? 0, accounts: null };
+  const { store } = world;
+  const counted = new Proxy(store, {
+    get(target, name) {
+      if (name === 'read' || name === 'scan') reads++;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  story = new Story(counted, quiet);
+});
+afterAll(async () => {
+  story[Symbol.dispose]();
+  await tenants[Symbol.asyncDispose]();
+});
+
+const accountOf = (mailboxId: string): number => rowId('mailbox', mailboxId) ?? 0;
+const comes = ({ mailboxId, address }: { mailboxId: string; address: string }): Promise<void> =>
+  deliverMail(tenants.world.store, { account: accountOf(mailboxId), to: address }, 'From: x@far.example\n\nx\n');
+const newest = async (): Promise<number> => (await tenants.world.store.read(journalEnds, undefined)).newest;
+
+describe('what happens to messages', () => {
+  test('is told to those who may know of it, in order and once', async () => {
+    const after = await newest();
+    const told: TailLine[] = [];
+    const side = { ...mine, accounts: [accountOf(tenants.a.side.mailboxId)] };
+    const toldOfSide: TailLine[] = [];
+    const toldOthers: TailLine[] = [];
+    const stops = await Promise.all([
+      story.follow(mine, (lines) => told.push(...lines)),
+      story.follow(side, (lines) => toldOfSide.push(...lines)),
+      story.follow(theirs, (lines) => toldOthers.push(...lines)),
+    ]);
+    await comes(tenants.a.main);
+    await comes(tenants.a.side);
+    await comes(tenants.b.main);
+    await expect.poll(() => [told.length, toldOfSide.length, toldOthers.length], PATIENT).toEqual([2, 1, 1]);
+    expect(told.map(({ event, account }) => [event, account])).toEqual([
+      ['received', accountOf(tenants.a.main.mailboxId)],
+      ['received', accountOf(tenants.a.side.mailboxId)],
+    ]);
+    const { lines, seen, more } = await story.behind(mine, after);
+    expect(lines).toEqual(told);
+    expect({ seen, more }).toEqual({ seen: await newest(), more: false });
+    expect((await story.behind(side, after)).lines).toEqual(toldOfSide);
+    for (const stop of stops) stop();
+  });
+
+  test('of a moment ago is answered without the disk, of long ago with it, and both alike', async () => {
+    const after = await newest();
+    const told: TailLine[] = [];
+    const stop = await story.follow(mine, (lines) => told.push(...lines));
+    await tenants.world.store.write(notes, { tenant: mine.tenant, count: 150 });
+    await expect.poll(() => told.length, PATIENT).toBe(150);
+    const before = reads;
+    const first = await story.behind(mine, after);
+    expect([first.lines.length, first.more, reads - before]).toEqual([100, true, 0]);
+    await tenants.world.store.write(notes, { tenant: mine.tenant, count: 400 });
+    await expect.poll(() => told.length, PATIENT).toBe(550);
+    const all: TailLine[] = [];
+    for (let at = after, more = true; more;) {
+      const page = await story.behind(mine, at);
+      all.push(...page.lines);
+      ({ seen: at, more } = page);
+    }
+    expect(reads - before).toBeGreaterThan(0);
+    expect(all).toEqual(told);
+    stop();
+  });
+
+  test('is told although the store could not be read when it came, and nothing came after it', async () => {
+    const { store } = tenants.world;
+    let broken = 0;
+    const read: typeof store.read = (what, input) =>
+      what.name === linesBehind.name && broken-- > 0 ? Promise.reject(new Error('no')) : store.read(what, input);
+    const failing = new Proxy(store, {
+      get(target, name) {
+        const value: unknown = name === 'read' ? read : Reflect.get(target, name, target);
+        return typeof value === 'function' && name !== 'read' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    using other = new Story(failing, quiet);
+    let told = 0;
+    await other.follow(mine, () => told++);
+    broken = 2;
+    await comes(tenants.a.main);
+    await expect.poll(() => told, PATIENT).toBe(1);
+  });
+
+  test('is not read while nobody follows it', async () => {
+    using other = new Story(tenants.world.store, quiet);
+    let told = 0;
+    await other.follow(mine, () => told++);
+    const before = reads;
+    await comes(tenants.a.main);
+    await expect.poll(() => told, PATIENT).toBe(1);
+    expect(reads).toBe(before);
+  });
+
+  test('has numbers that never begin anew: the last line stays however old it is', async () => {
+    const last = await newest();
+    while (await tenants.world.store.write(forgetHistory, { before: tenants.clock.now + 1 }));
+    expect(await tenants.world.store.read(journalEnds, undefined)).toEqual({ oldest: last, newest: last });
+  });
+});

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const SUITES = join(import.meta.dirname, '../../../.ci/suites');
+/** Stands in for npm: says what the file named by its arguments holds, a line a run, and fails when that says so. */
+const NPM = `#!/usr/bin/env bash
+key=$(printf '%s' "\${*:2}" | tr -c 'a-z:.' '_')
+echo x >>"$SAID/runs_$key"
+[ -f "$SAID/$key" ] || { echo '1 passed, 0 failed'; exit 0; }
+said=$(sed -n "$(wc -l <"$SAID/runs_$key")p" "$SAID/$key")
+printf '%b\\n' "$said"
+[[ $said != *[1-9]' failed' && $said != *Error* ]]
+`;
+
+let place: string;
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'ci-'));
+  mkdirSync(join(place, 'bin'));
+  writeFileSync(join(place, 'bin/npm'), NPM);
+  chmodSync(join(place, 'bin/npm'), 0o700);
+});
+
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+/** What `.ci/suites` prints when npm says, at the first, second, ... run of a script, what stands in its list. */
+function suites(said: Record<string, readonly string[]>): { status: number | null; end: string } {
+  for (const [key, runs] of Object.entries(said)) writeFileSync(join(place, key), `${runs.join('\n')}\n`);
+  const env = { ...process.env, PATH: `${join(place, 'bin')}:${process.env['PATH']}`, SAID: place };
+  const { status, stdout } = spawnSync('bash', [SUITES], { env, encoding: 'utf8' });
+  return { status, end: stdout.trimEnd().split('\n').slice(-2).join('\n') };
+}
+
+const FAILS = String.raw`failed: test/a.test.ts > it holds\n4 passed, 1 failed`;
+const ALONE = 'test____test_a.test.ts';
+
+test('the closing lines of all suites are added up', () => {
+  expect(suites({ test: ['5 passed, 0 failed'] })).toEqual({
+    status: 0,
+    end: expect.stringMatching(/^1 passed, 0 failed\n12 passed, 0 failed$/),
+  });
+});
+
+test('what fails alone as well fails the run, by its name', () => {
+  const { status, end } = suites({ test: [FAILS], [ALONE]: ['1 passed, 0 failed', '1 passed, 0 failed', FAILS] });
+  expect({ status, end }).toEqual({ status: 1, end: 'failed: test/a.test.ts > it holds\n11 passed, 1 failed' });
+});
+
+test('what passes three times alone is counted as passed, and named', () => {
+  const { status, end } = suites({ test: [FAILS], [ALONE]: Array(3).fill('1 passed, 0 failed') });
+  expect(status).toBe(0);
+  expect(end).toBe('passed three times alone, but failed at first: test/a.test.ts > it holds\n12 passed, 0 failed');
+});
+
+test('many files that fail get no second look', () => {
+  const many = ['a', 'b', 'c', 'd'].map((name) => String.raw`failed: test/${name}.test.ts > it holds\n`);
+  const { status, end } = suites({ test: [`${many.join('')}1 passed, 4 failed`] });
+  expect({ status, end }).toMatchObject({ status: 1, end: expect.stringMatching(/\n8 passed, 4 failed$/) });
+});
+
+test.each([
+  ['says nothing', '', 7],
+  ['ran nothing', '0 passed, 0 failed', 7],
+  ['ends badly though no test failed', String.raw`Error: unhandled\n5 passed, 0 failed`, 12],
+])('a suite that %s has failed', (_, said, passed) => {
+  expect(suites({ test: [said] }).end).toBe(`failed: test as a whole\n${passed} passed, 1 failed`);
+});

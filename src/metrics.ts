@@ -29,6 +29,8 @@ export const METRICS: Readonly<Record<string, string>> = {
   operation_seconds: 'From asking for an operation to its answer.',
   oauth_requests_total: 'Requests of OAuth clients, by endpoint (register, token, revoke) and outcome.',
   waits_open: 'Calls and streams that wait for mail now.',
+  waits_displaced_total:
+    'Calls and streams that ended early as all places were taken and another organization had fewer.',
   event_streams_open: 'Programs that are told what happens by GET /api/events now.',
   events_told_total: 'Events that such programs were told, by event (mail, send, approval, mode, gap).',
   dns_queries_total: 'Questions to the name server, by way and outcome.',

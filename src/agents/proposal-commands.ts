@@ -109,7 +109,7 @@ export const decideProposal = command('decide-proposal', async (tx, input: Decis
   return { kind: 'accepted', operation, token, actions: row.actions.split(' '), input: sealed, digest };
 });
 
-/** Notes what became of an accepted one. */
+/** Notes what became of an accepted one; where this never comes it is not known. */
 export const settleProposal = command(
   'settle-proposal',
   async (tx, { id, outcome }: { id: number; outcome: string }): Promise<void> => {

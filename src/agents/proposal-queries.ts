@@ -55,6 +55,12 @@ export const waitingProposals = query(
   },
 );
 
+/** What became of an accepted one; null: it is not written down. */
+export const proposalOutcome = query('proposal-outcome', async (rx, { id }: { id: number }): Promise<string | null> => {
+  const row = await rx.get<{ outcome: string | null }>('SELECT outcome FROM proposal WHERE id = ?', id);
+  return row?.outcome ?? null;
+});
+
 /** How many wait for a person. */
 export const pendingProposals = query(
   'pending-proposals',

@@ -17,6 +17,8 @@ import type { EventName } from './shapes.ts';
 const HEARTBEAT_MS = 25_000;
 /** A client that reads nothing for so long is cut off. */
 const PATIENCE_MS = 60_000;
+/** When it is over, a client has so long for what it has not read yet. */
+const LAST_MS = 10_000;
 /** A client comes back so soon, ms. */
 const RETRY_MS = 2_000;
 
@@ -56,6 +58,7 @@ export class Stream {
   async run(): Promise<void> {
     using ends = new DisposableStack();
     ends.defer(await this.#world.waits.story.follow(this.#followed(), () => this.#wait.wake('changed')));
+    this.#wait.whenOver(() => this.#writer.endWithin(LAST_MS));
     this.#writer.write(`retry: ${RETRY_MS}\n`);
     this.#tell('mode', { mode: this.#mode });
     if (this.#begun.forgotten) this.#tell('gap', { message: FORGOTTEN });
@@ -67,7 +70,7 @@ export class Stream {
 
   /** Tells what there is, and waits for more. */
   async #next(): Promise<Woken> {
-    for (let more = true; more && this.#writer.isOpen;) {
+    for (let more = true; more && this.#writer.isOpen && !this.#wait.isOver;) {
       if (!(await this.#mayGoOn())) return 'out';
       const tail = await this.#world.waits.story.behind(this.#view, this.#line);
       for (const line of tail.lines) await this.#tellOf(line);

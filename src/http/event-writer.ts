@@ -73,6 +73,12 @@ export class EventWriter {
     this.#raw.end();
   }
 
+  /** Cuts it off when it has not ended within `ms`, as where the client does not read the rest. */
+  endWithin(ms: number): void {
+    const late = setTimeout(() => this.cutOff(), ms).unref();
+    this.onClose(() => clearTimeout(late));
+  }
+
   /** Ends it in the middle. */
   cutOff(): void {
     this.#raw.destroy();

@@ -10,7 +10,7 @@ const TYPES: ReadonlySet<StateType> = new Set(['Email']);
 export interface Watch {
   /** Of those that were asked for, the ones that it may be told of. */
   readonly uris: readonly string[];
-  /** Tells until the caller is gone, its token has ended, or the server stops. */
+  /** Tells until the caller is gone, its token has ended, others need the place, or the server stops. */
   run(tell: (uri: string) => void): Promise<void>;
 }
 

@@ -9,6 +9,7 @@ import type { Logins } from '../../mail/login/types.ts';
 import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import type { Agents } from '../agents/agents.ts';
+import type { UnderWay } from '../agents/under-way.ts';
 import type { SigningKeys } from '../domains/domains.ts';
 import type { AskParents } from '../domains/parents.ts';
 import type { HttpLimits } from '../http/rate.ts';
@@ -64,6 +65,8 @@ export interface World {
   readonly catalogue: () => Promise<readonly Operation[]>;
   /** Reads documents of strangers. */
   readonly pdfs: PdfReader;
+  /** What people accepted and is being done now. */
+  readonly underWay: UnderWay;
   /** Everybody who waits for mail. */
   readonly waits: Waits;
   /** Runs what services are made of. */

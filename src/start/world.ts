@@ -1,6 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import type { Revoke } from '../agents/agent-logins.ts';
+import { UnderWay } from '../agents/under-way.ts';
 import { HttpLimits } from '../http/rate.ts';
 import type { World } from '../operations/world.ts';
 import { Runner } from '../services/runner.ts';
@@ -26,6 +27,7 @@ export function worldOf(inside: Inside, listeners: Listeners, refusedLogins: Wor
     policy: inside.agents.policy,
     baseUrl,
     ports,
+    underWay: new UnderWay(),
     waits: new Waits(inside),
     runner: new Runner({ ...inside, baseUrl, ports }),
     revoked: revoking(logins),

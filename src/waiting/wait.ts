@@ -4,8 +4,11 @@ import type { Audience } from '../operations/operation.ts';
 
 const PROGRESS_MS = 10_000;
 
-/** Why a wait goes on: something changed, the time is over, nobody waits any more, the token ended, the server stops. */
-export type Woken = 'changed' | 'time' | 'gone' | 'out' | 'stopping';
+/**
+ * Why a wait goes on: something changed, the time is over, nobody waits any more, the token ended, an organization that has
+ * fewer needs the place, the server stops. After the last two the caller comes back with its cursor.
+ */
+export type Woken = 'changed' | 'time' | 'gone' | 'out' | 'displaced' | 'stopping';
 
 export interface Waiting {
   caller: Caller;
@@ -20,6 +23,7 @@ export class Wait implements Disposable {
   #mode: AgentMode | undefined;
   #woken: Woken | undefined;
   #tell: ((woken: Woken) => void) | undefined;
+  #over: (() => void) | undefined;
 
   constructor({ caller, seconds, audience }: Waiting, leave: () => void) {
     this.caller = caller;
@@ -40,12 +44,24 @@ export class Wait implements Disposable {
     });
   }
 
+  /** Whether it was woken for good. */
+  get isOver(): boolean {
+    return this.#woken !== undefined && this.#woken !== 'changed';
+  }
+
+  /** Calls back when it is woken for good, once. */
+  whenOver(over: () => void): void {
+    if (this.isOver) over();
+    else this.#over = over;
+  }
+
   wake(woken: Woken): void {
-    if (this.#woken !== undefined && this.#woken !== 'changed') return;
+    if (this.isOver) return;
     const tell = this.#tell;
     this.#tell = undefined;
     if (tell === undefined || woken !== 'changed') this.#woken = woken;
     tell?.(woken);
+    if (this.isOver) this.#over?.();
   }
 
   /** Says how its token may work now: that is something to look at when it has changed. */

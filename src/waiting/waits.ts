@@ -6,6 +6,7 @@ import type { StateType } from '../../mail/store/type-state.ts';
 import type { Caller } from '../operations/caller.ts';
 import { heldToken } from '../tokens/holds.ts';
 import { Cursors } from './cursor.ts';
+import { Places } from './places.ts';
 import { Story } from './story.ts';
 import { Wait, type Waiting } from './wait.ts';
 
@@ -33,14 +34,19 @@ interface Asked extends Waiting {
   types?: ReadonlySet<StateType>;
 }
 
-/** Everybody who waits for mail. One read of an account's states after a commit serves all who wait for it. */
+/**
+ * Everybody who waits for mail. One read of an account's states after a commit serves all who wait for it. When all places
+ * are taken an organization with fewer waits gets one of whoever has the most, so that nobody shuts the others out.
+ */
 export class Waits implements Disposable {
   readonly cursors: Cursors;
   readonly story: Story;
   readonly #watch: StateWatch;
   readonly #needs: Needs;
+  /** By credential. */
   readonly #open = new Map<string, Set<Wait>>();
-  #count = 0;
+  /** By organization. */
+  readonly #places = new Places<Wait>();
   #stopping = false;
   #looking: NodeJS.Timeout | undefined;
 
@@ -52,17 +58,18 @@ export class Waits implements Disposable {
   }
 
   get size(): number {
-    return this.#count;
+    return this.#places.count;
   }
 
-  /** Begins a wait, to be disposed of; undefined: too many are under way. What changes from now on wakes it. */
+  /**
+   * Begins a wait, to be disposed of; undefined: as many are under way as its credential, or its organization beside the
+   * others, may have. What changes from now on wakes it.
+   */
   async begin(asked: Asked): Promise<Wait | undefined> {
-    const who = asked.caller.actor;
-    const own = this.#open.get(who) ?? new Set();
-    if (own.size >= MOST.ofOne || this.#count >= MOST.all) return undefined;
-    const wait = new Wait(asked, () => this.#end(who, wait));
-    this.#open.set(who, own.add(wait));
-    this.#counted(1);
+    const own = this.#open.get(asked.caller.actor)?.size ?? 0;
+    if (own >= MOST.ofOne || !this.#hasRoom(asked.caller)) return undefined;
+    const wait = new Wait(asked, () => this.#end(wait));
+    this.#enter(wait);
     this.#looking ??= setInterval(() => void this.#look(), LOOK_MS).unref();
     if (this.#stopping) wait.wake('stopping');
     try {
@@ -100,19 +107,36 @@ export class Waits implements Disposable {
     this.#watch[Symbol.dispose]();
   }
 
-  #end(who: string, wait: Wait): void {
-    const own = this.#open.get(who);
-    if (own?.delete(wait) !== true) return;
-    this.#counted(-1);
-    if (own.size === 0) this.#open.delete(who);
-    if (this.#count > 0) return;
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+  /** Whether there is a place, be it one that another organization gives up now. */
+  #hasRoom(caller: Caller): boolean {
+    if (this.size < MOST.all) return true;
+    const leaving = this.#places.oldestOfMost(tenantOf(caller));
+    if (leaving === undefined) return false;
+    // Its place is free at once: it may be in the middle of a look, or of telling a client that reads slowly.
+    this.#end(leaving);
+    leaving.wake('displaced');
+    this.#needs.metrics.count('waits_displaced_total');
+    return true;
   }
 
-  #counted(by: 1 | -1): void {
-    this.#count += by;
-    this.#needs.metrics.gauge('waits_open', this.#count);
+  #enter(wait: Wait): void {
+    const { caller } = wait;
+    const own = this.#open.get(caller.actor) ?? new Set();
+    this.#open.set(caller.actor, own.add(wait));
+    this.#places.take(tenantOf(caller), wait);
+    this.#needs.metrics.gauge('waits_open', this.size);
+  }
+
+  #end(wait: Wait): void {
+    const { caller } = wait;
+    if (!this.#places.leave(tenantOf(caller), wait)) return;
+    this.#needs.metrics.gauge('waits_open', this.size);
+    const own = this.#open.get(caller.actor);
+    own?.delete(wait);
+    if (own?.size === 0) this.#open.delete(caller.actor);
+    if (this.size > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
   }
 
   async #look(): Promise<void> {
@@ -133,4 +157,9 @@ export class Waits implements Disposable {
       else wait.inMode(token.mode);
     }
   }
+}
+
+/** Who shares the places with whom. */
+function tenantOf({ organization = 0 }: Caller): number {
+  return organization;
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askServer } from '../../src/control/client.ts';
-import type { Box } from '../support/box.ts';
+import { type Box, startBox } from '../support/box.ts';
+import { dnsServer } from '../support/dns-server.ts';
 import { outcome, rpc, tool } from '../support/mcp.ts';
-import { leads, type Owned, portalBox } from '../support/visitor.ts';
+import { leads, type Owned, ownedOrganization, portalBox } from '../support/visitor.ts';
 
 let box: Box;
 let base: string;
@@ -112,6 +113,45 @@ describe('an agent under a policy that sets a forward', () => {
     expect(said).toMatchObject({ kind: 'done', result: { state: 'accepted', outcome: 'done' } });
     expect(await forwards()).toContain('restart@else.example');
   });
+});
+
+test('a proposal that the server was killed over is told as such, and not done when it is accepted again', async () => {
+  const host = 'smtp.far.example';
+  await using dns = await dnsServer({ [`A ${host}`]: 'silence', [`AAAA ${host}`]: 'silence' });
+  await using crashing = await startBox({
+    settings: { EXEMPT_NETWORKS: '127.0.0.0/8', RESOLVERS: dns.address },
+  });
+  const at = `http://127.0.0.1:${crashing.port('http')}`;
+  const { owner, path, token } = await ownedOrganization(at, 'Crash', 'ada@example.test');
+  await owner.act(`${path}/agent-policies`, 'make', { name: 'Desk', preset: 'support-desk' });
+  const agentPolicyId = /pol_\d+/.exec((await owner.get(`${path}/agent-policies`)).text)?.[0];
+  const asked = { name: 'desk', actions: ['read', 'manage'], agentPolicyId };
+  const by = String((await tool(at, 'create_agent_token', asked, token)).body['secret']);
+  const { body } = await tool(at, 'set_outbound_route', { host }, by);
+  const { proposalId } = body as { proposalId: string };
+  const listed = async (): Promise<Record<string, unknown>> =>
+    ((await tool(at, 'list_proposals', {}, by)).body['proposals'] as Record<string, unknown>[])[0] ?? {};
+
+  const page = `${path}/proposals`;
+  const accepted = owner.act(page, 'accept', { proposalId }).catch(() => 'the connection broke');
+  await expect.poll(() => dns.asked, { timeout: 15_000 }).toContain(`A ${host}`);
+  expect(await listed()).toMatchObject({ state: 'accepted', outcome: null });
+  expect((await owner.get(page)).text).toContain('being done');
+  await crashing.kill();
+  expect(await accepted).toBe('the connection broke');
+  await crashing.start();
+
+  expect(await listed()).toMatchObject({
+    proposalId,
+    state: 'accepted',
+    outcome: 'interrupted',
+    message: expect.stringContaining('never done a second time') as string,
+  });
+  expect((await owner.get(page)).text).toContain('nobody knows whether it was done');
+  const again = await owner.act(page, 'accept', { proposalId });
+  expect([again.status, again.text.includes('The proposal was accepted already.')]).toEqual([422, true]);
+  expect((await tool(at, 'list_outbound_routes', {}, token)).body['routes']).toEqual([]);
+  expect(String((await tool(at, 'set_outbound_route', { host }, by)).body['proposalId'])).not.toBe(proposalId);
 });
 
 describe('a secret that comes of a proposal', () => {

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { rowId } from '../../src/ids.ts';
+import type { Caller } from '../../src/operations/caller.ts';
 import type { World } from '../../src/operations/world.ts';
+import type { Wait } from '../../src/waiting/wait.ts';
 import { deliverMail } from './deliver-mail.ts';
 import { type Tenants, twoTenants } from './tenants.ts';
 
@@ -31,4 +33,21 @@ export async function awaitedMailbox(): Promise<Awaited> {
 /** Resolves when so many wait. */
 export async function waiting({ waits }: World, count: number): Promise<void> {
   while (waits.size !== count) await turn();
+}
+
+/** Waits that one credential may have. */
+const OF_ONE = 100;
+let credential = 900_000;
+
+/** Takes so many places for an organization, under credentials that nobody else uses; throws where there is none. */
+export async function takePlaces({ waits }: World, caller: Caller, count: number): Promise<Wait[]> {
+  const asked = { account: undefined, seconds: 300, audience: undefined };
+  const all: Wait[] = [];
+  while (all.length < count) {
+    if (all.length % OF_ONE === 0) credential++;
+    const wait = await waits.begin({ ...asked, caller: { ...caller, actor: `tok_${credential}` } });
+    if (wait === undefined) throw new Error(`no place after ${all.length}`);
+    all.push(wait);
+  }
+  return all;
 }

@@ -8,6 +8,7 @@ import { SecretBox } from '../../mail/store/secrets.ts';
 import { addBan } from '../../mail/store/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { Agents } from '../../src/agents/agents.ts';
+import { UnderWay } from '../../src/agents/under-way.ts';
 import { StoredCredentials } from '../../src/credentials.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate.ts';
@@ -97,6 +98,7 @@ export async function testWorld(
     baseUrl,
     ports,
     pdfs,
+    underWay: new UnderWay(),
     waits,
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decideProposal, settleProposal } from '../../agents/proposal-commands.ts';
-import { type Proposal, proposalsOf } from '../../agents/proposal-queries.ts';
+import { type Proposal, proposalOutcome, proposalsOf } from '../../agents/proposal-queries.ts';
 import { proposedInput } from '../../agents/propose.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { findToken } from '../../tokens/commands.ts';
@@ -26,8 +26,16 @@ const Item = z.object({
   expiresAt: z.string(),
   decidedAt: z.string().nullable(),
   decidedBy: z.string().nullable(),
+  /** Of an accepted one: `done`, the code of a refusal, or `interrupted`; null while it is being done. */
   outcome: z.string().nullable(),
+  /** What to do about an outcome that is not known. */
+  message: z.string().optional(),
 });
+
+/** The server ended between a person's yes and the outcome, or its disk took no more. */
+const INTERRUPTED = 'interrupted';
+const INTERRUPTED_TEXT =
+  'The server was interrupted before the outcome was written down: nobody knows whether it was done, and it is never done a second time. Look at what there is, or in the audit log; if it is missing, it has to be proposed again.';
 
 export const listProposals = operation({
   name: 'list_proposals',
@@ -62,6 +70,7 @@ async function shown(call: Call, row: Proposal, names: ReadonlyMap<string, strin
   const found = await decidable(call, row.operation);
   // Who decides sees what was asked for; who asked knows it.
   const given = row.state === 'pending' && call.caller.kind !== 'token' ? proposedInput(call, row) : undefined;
+  const outcome = await outcomeOf(call, row);
   return {
     proposalId: publicId('proposal', row.id),
     operation: row.operation,
@@ -75,8 +84,16 @@ async function shown(call: Call, row: Proposal, names: ReadonlyMap<string, strin
     expiresAt: isoOf(row.expiresAt),
     decidedAt: isoOrNull(row.decidedAt),
     decidedBy: row.decidedBy,
-    outcome: row.outcome,
+    outcome,
+    ...(outcome === INTERRUPTED && { message: INTERRUPTED_TEXT }),
   };
+}
+
+/** Null: nobody accepted it, or it is being done now. */
+async function outcomeOf({ store, underWay }: Call, { id, state, outcome }: Proposal): Promise<string | null> {
+  if (state !== 'accepted' || outcome !== null || underWay.has(id)) return outcome;
+  // It may have come to its end since the row was read.
+  return (await store.read(proposalOutcome, { id })) ?? INTERRUPTED;
 }
 
 export const decideProposalOf = operation({
@@ -102,6 +119,7 @@ export const decideProposalOf = operation({
   async run(call, { proposalId, accept }) {
     const id = rowId('proposal', proposalId) ?? 0;
     const by = call.caller.actorName;
+    using _underWay = call.underWay.begin(id);
     const done = await call.change(decideProposal, { organization: call.tenant, id, accept, by }, proposalId, {
       accept,
     });
@@ -111,17 +129,22 @@ export const decideProposalOf = operation({
       case 'expired':
         return refuse('conflict', 'The proposal is over a week old and holds no more.', { resource: 'proposal' });
       case 'decided':
-        return refuse('conflict', `The proposal was ${done.state} already.`, { resource: 'proposal' });
+        return refuse('conflict', alreadyDecided(done.state), { resource: 'proposal' });
       case 'refused':
         return { proposalId, state: 'refused' as const, outcome: null, message: 'Nothing was done.', result: null };
       case 'accepted': {
         const { outcome, message, result } = await carryOut(call, done);
-        await call.store.write(settleProposal, { id, outcome });
+        await settle(call, id, outcome);
         return { proposalId, state: 'accepted' as const, outcome, message, result };
       }
     }
   },
 });
+
+function alreadyDecided(state: string): string {
+  const more = state === 'accepted' ? ' The list of proposals says what became of it.' : '';
+  return `The proposal was ${state} already.${more}`;
+}
 
 interface Accepted {
   operation: string;
@@ -148,6 +171,18 @@ async function carryOut(call: Call, accepted: Accepted): Promise<CarriedOut> {
   const done = await perform(call, found, caller, proposedInput(call, accepted), { accepted: true });
   if (done.kind === 'done') return { outcome: 'done', message: `Done: ${found.title}.`, result: done.result };
   return { outcome: done.refusal.error, message: `It could not be done: ${done.refusal.message}`, result: null };
+}
+
+/** Never rejects: it is done, and its secret is in this answer and nowhere else. */
+async function settle({ store, log }: Call, id: number, outcome: string): Promise<void> {
+  try {
+    await store.write(settleProposal, { id, outcome });
+  } catch (error) {
+    log.error(
+      { err: error, proposal: publicId('proposal', id), outcome },
+      'what became of a proposal was not recorded',
+    );
+  }
 }
 
 /** Who asked, with what it might do then and may now; undefined when its token has ended. */

@@ -6,7 +6,7 @@ const LONGEST = 50;
 
 /**
  * Looks, and looks again whenever something in the mailbox changes, until `look` answers something or the time is over.
- * `over`: the time is over; otherwise the server stops, and the caller comes back.
+ * `over`: the time is over; otherwise the server stops, or others need the place, and the caller comes back.
  */
 export async function waitFor<T>(
   call: Call,
@@ -23,7 +23,7 @@ export async function waitFor<T>(
     const found = await look();
     if (found !== undefined) return { found, over: false };
     const woken = await wait.next();
-    if (woken === 'stopping' || woken === 'gone') return { found: undefined, over: false };
+    if (woken === 'stopping' || woken === 'displaced' || woken === 'gone') return { found: undefined, over: false };
     if (woken === 'out' || !(await call.waits.holds(caller))) {
       refuse('unauthorized', 'The token ended or was stopped while this waited: whoami says whether it still holds.');
     }

@@ -118,13 +118,17 @@ function decided(all: readonly Proposal[]): Part {
         one.title,
         theirs(one.tokenName),
         [
-          tag(one.state, LOOKS[one.state]),
-          html` <span class="soft"
-            >${one.decidedBy}${one.outcome !== null && one.outcome !== 'done' && `, not done: ${one.outcome}`}</span
-          >`,
+          tag(one.state, one.message === undefined ? LOOKS[one.state] : 'warn'),
+          html` <span class="soft">${one.decidedBy}${became(one)}</span>`,
         ],
         moment(one.decidedAt ?? one.expiresAt),
       ]),
     )}
   </section>`;
+}
+
+function became({ state, outcome, message }: Proposal): string {
+  if (message !== undefined) return `. ${message}`;
+  if (state === 'accepted' && outcome === null) return ', being done';
+  return outcome === null || outcome === 'done' ? '' : `, not done: ${outcome}`;
 }

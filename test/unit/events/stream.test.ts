@@ -1,10 +1,12 @@
 import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { setTokenMode } from '../../../src/agents/mode-commands.ts';
 import { decideApproval } from '../../../src/approvals/commands.ts';
 import { eventRoutes } from '../../../src/events/routes.ts';
 import { EVENTS, type EventName } from '../../../src/events/shapes.ts';
+import { EventWriter } from '../../../src/http/event-writer.ts';
 import { rowId } from '../../../src/ids.ts';
 import { unschedule } from '../../../mail/delivery/schedule.ts';
 import { submit } from '../../../mail/delivery/submit.ts';
@@ -16,6 +18,7 @@ import { EventReader } from '../../support/event-source.ts';
 import { holdMail } from '../../support/held-mail.ts';
 import { freely, outgoing } from '../../support/submission.ts';
 import { callerOf, type Tenants, type Things, twoTenants } from '../../support/tenants.ts';
+import { takePlaces } from '../../support/waiting.ts';
 
 vi.mock('../../../mail/delivery/agent/gate.ts', async () => {
   const { REASONS: reasons } = await import('../../support/held-mail.ts');
@@ -310,6 +313,63 @@ describe('a stream of events', () => {
     expect(await answer.json()).toMatchObject({ error: 'rate_limited' });
     await comes(main);
     expect(await waiting).toMatchObject({ kind: 'done' });
+  });
+
+  test('gives its place to another organization, and its program comes back to what it missed', async () => {
+    const { world, a, b } = tenants;
+    const reader = await begun();
+    await comes(main);
+    const [first] = await next(reader, 1);
+    using places = new DisposableStack();
+    for (const one of await takePlaces(world, a.caller, 1_999)) places.use(one);
+    const theirs = await begun('', { secret: b.secret });
+    expect(await reader.next()).toBeUndefined();
+    const full = await refusalOf('', a.secret, first?.id ?? '');
+    expect([full.status, full.error]).toEqual([429, 'rate_limited']);
+    await comes(main);
+    places.dispose();
+    const back = await begun('', { id: first?.id ?? '' });
+    expect(await next(back, 1)).toMatchObject([{ event: 'mail', data: { mailboxId: main.mailboxId } }]);
+    await comes(b.main);
+    expect(await next(theirs, 1)).toMatchObject([{ data: { mailboxId: b.main.mailboxId } }]);
+  });
+
+  test('whose client does not read is not waited for when it gives up its place', async () => {
+    const patient = vi.spyOn(EventWriter.prototype, 'room').mockImplementation(function full(this: EventWriter) {
+      return new Promise((resolve) => this.onClose(resolve));
+    });
+    const hurried = vi.spyOn(EventWriter.prototype, 'endWithin').mockImplementation(function cut(this: EventWriter) {
+      this.cutOff();
+    });
+    try {
+      const reader = await begun();
+      using places = new DisposableStack();
+      for (const one of await takePlaces(tenants.world, tenants.a.caller, 1_999)) places.use(one);
+      expect(hurried).not.toHaveBeenCalled();
+      for (const one of await takePlaces(tenants.world, tenants.b.caller, 1)) places.use(one);
+      await expect(reader.next()).rejects.toThrow('terminated');
+      expect(hurried.mock.calls).toEqual([[10_000]]);
+    } finally {
+      patient.mockRestore();
+      hurried.mockRestore();
+    }
+  });
+
+  test('gives up its place also while it still tells what happened long ago', async () => {
+    const { world, a, b } = tenants;
+    const endless = vi.spyOn(world.waits.story, 'behind').mockImplementation(async (_view, after) => {
+      await turn();
+      return { lines: [], seen: after, more: true };
+    });
+    try {
+      const reader = await begun();
+      using places = new DisposableStack();
+      for (const one of await takePlaces(world, a.caller, 1_999)) places.use(one);
+      for (const one of await takePlaces(world, b.caller, 1)) places.use(one);
+      expect(await reader.next()).toBeUndefined();
+    } finally {
+      endless.mockRestore();
+    }
   });
 
   test('says when its cursor is older than what is remembered', async () => {

@@ -74,6 +74,19 @@ describe('an answer of server-sent events', () => {
     await once(socket.resume(), 'close');
   });
 
+  test('is cut off at its end where the client does not read the rest, and left where it does', async () => {
+    socket.pause();
+    do writer.event(BLOCK);
+    while ((await Promise.race([writer.room(20_000).then(() => 'room'), after(200)])) === 'room');
+    const over = new Promise<void>((resolve) => writer.onClose(resolve));
+    writer.end();
+    expect(await Promise.race([over, after(200)])).toBe('time');
+    writer.endWithin(1);
+    await over;
+    const [head] = (await once(socket.resume(), 'data')) as [Buffer];
+    expect(head.toString()).toContain('HTTP/1.1 200');
+  });
+
   test('says at its end that it is over, also to who asks afterwards', async () => {
     let over = 0;
     writer.onClose(() => over++);

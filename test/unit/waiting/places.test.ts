@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { Places } from '../../../src/waiting/places.ts';
+
+/** Places that are taken in this order, each named by its owner and its turn. */
+function taken(...owners: number[]): Places<string> {
+  const places = new Places<string>();
+  for (const [turn, owner] of owners.entries()) places.take(owner, `${owner}.${turn}`);
+  return places;
+}
+
+describe('places', () => {
+  test.each([
+    ['nobody holds any', [], 1, undefined],
+    ['who asks holds them all', [1, 1, 1], 1, undefined],
+    ['the most are two more', [1, 1], 2, '1.0'],
+    ['the most are one more', [1, 1, 2], 2, undefined],
+    ['all hold as many', [1, 2, 3], 4, undefined],
+    ['the oldest of the most goes, not the oldest', [2, 1, 1, 1], 2, '1.1'],
+    ['one of two that have as many', [1, 2, 1, 2], 3, '1.0'],
+  ])('where %s', (_what, owners, newcomer, leaves) => {
+    expect(taken(...owners).oldestOfMost(newcomer)).toBe(leaves);
+  });
+
+  test('are left once', () => {
+    const places = taken(1, 1);
+    expect([places.leave(1, '1.0'), places.leave(1, '1.0'), places.leave(2, '1.1'), places.count]).toEqual([
+      true,
+      false,
+      false,
+      1,
+    ]);
+  });
+
+  test('know who has the most after whatever comes and goes', () => {
+    const places = new Places<number>();
+    const model = new Map<number, number[]>();
+    let seed = 7;
+    const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
+    for (let turn = 0; turn < 5_000; turn++) {
+      const owner = random(6);
+      const own = model.get(owner) ?? [];
+      model.set(owner, own);
+      // By turns they become more and fewer, down to none at all.
+      if (random(1_000) < (turn % 1_000 < 500 ? 600 : 300)) {
+        own.push(turn);
+        places.take(owner, turn);
+      } else if (own.length > 0) {
+        const [gone = -1] = own.splice(random(own.length), 1);
+        expect(places.leave(owner, gone)).toBe(true);
+      }
+      const newcomer = random(6);
+      const most = Math.max(...[...model.values()].map(({ length }) => length));
+      const found = places.oldestOfMost(newcomer);
+      const holder = [...model].find(([, held]) => found !== undefined && held[0] === found)?.[0];
+      expect(found !== undefined, `turn ${turn}`).toBe(most >= (model.get(newcomer)?.length ?? 0) + 2);
+      if (found !== undefined) expect(model.get(holder ?? -1)?.length).toBe(most);
+    }
+    expect(places.count).toBe([...model.values()].flat().length);
+  });
+});

@@ -19,33 +19,18 @@ export const tokenName = query(
   },
 );
 
-/** A person who is written to about what waits. */
+/** A person who decides by a link. */
 export interface Approver extends Row {
   user: number;
   email: string;
-  /** 1: it was shown that the address is theirs. */
-  proven: number;
 }
-
-const MOST_OWNERS = 5;
-
-export const approversOf = query(
-  'approvers-of',
-  (rx, { organization }: { organization: number }): Promise<Approver[]> =>
-    rx.all<Approver>(
-      `SELECT u.id AS user, u.email, u.address_proven_at IS NOT NULL AS proven FROM member m JOIN user u ON u.id = m.user_id
-     WHERE m.organization_id = ? AND m.role = 'owner' ORDER BY u.id LIMIT ? + 0`,
-      organization,
-      MOST_OWNERS,
-    ),
-);
 
 /** Who holds a link, if an owner of that organization still; frozen ones let nobody decide. */
 export const approver = query(
   'approver',
   (rx, input: { organization: number; user: number }): Promise<Approver | undefined> =>
     rx.get<Approver>(
-      `SELECT u.id AS user, u.email, u.address_proven_at IS NOT NULL AS proven FROM member m JOIN user u ON u.id = m.user_id
+      `SELECT u.id AS user, u.email FROM member m JOIN user u ON u.id = m.user_id
          JOIN organization o ON o.id = m.organization_id
        WHERE m.organization_id = ? AND m.user_id = ? AND m.role = 'owner' AND o.frozen_at IS NULL`,
       input.organization,
@@ -66,7 +51,8 @@ export const untoldApprovals = query(
            WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1
          UNION SELECT organization_id FROM proposal INDEXED BY proposal_untold
            WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1) w
-       WHERE NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant WHERE b.tenant = w.tenant AND b.told_at > ?2)
+       WHERE NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant
+           WHERE b.tenant = w.tenant AND b.told_at > ?2)
          AND NOT EXISTS (SELECT 1 FROM proposal p INDEXED BY proposal_told
            WHERE p.organization_id = w.tenant AND p.told_at > ?2)
        LIMIT ?3`,

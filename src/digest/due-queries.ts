@@ -1,14 +1,16 @@
 import { query } from '../../mail/store/engine/types.ts';
 import type { Span } from './agent-queries.ts';
 
-/** May scan. Organizations with agents whose owners want the letter of a day and have not had it, by their ids. */
+/**
+ * May scan. Organizations with agents whose owners want the letter of a day, can have it and have not had it, by their ids.
+ */
 export const digestDue = query(
   'digest-due',
   async (rx, input: { day: number; now: number; after: number; limit: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
       `SELECT o.id FROM organization o WHERE o.id > ?1 AND o.claimed_at IS NOT NULL AND o.frozen_at IS NULL
-         AND EXISTS (SELECT 1 FROM member m WHERE m.organization_id = o.id AND m.role = 'owner'
-           AND m.daily_letter_off_at IS NULL)
+         AND EXISTS (SELECT 1 FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = o.id
+           AND m.role = 'owner' AND m.daily_letter_off_at IS NULL AND u.address_proven_at IS NOT NULL)
          AND (EXISTS (SELECT 1 FROM token t WHERE t.organization_id = o.id AND t.revoked_at IS NULL
              AND (t.expires_at IS NULL OR t.expires_at > ?2))
            OR EXISTS (SELECT 1 FROM agent_policy p JOIN agent_policy_account a ON a.policy_id = p.id

@@ -1,11 +1,11 @@
 import type { Log, Meter } from '../../mail/log.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
+import { letterOwners } from '../letters/owners.ts';
 import { Rounds } from '../letters/rounds.ts';
 import { tellDigest } from './commands.ts';
 import { beginOf, dayOf } from './day.ts';
 import { digestDue, type Undoable, undoableChanges } from './due-queries.ts';
 import { digestLetters, type DigestPost } from './letter.ts';
-import { letterOwners } from './owner-queries.ts';
 import type { AgentDay } from './agent-queries.ts';
 import { agentsDay } from './queries.ts';
 
@@ -87,7 +87,7 @@ export class DigestHerald implements AsyncDisposable {
     const found = await store.scan(agentsDay, { organization, day, now: clock(), others: [...undoable.keys()] });
     const agents = found?.agents.filter((one) => isActive(one) || undoable.has(one.credential)) ?? [];
     if (found === undefined || agents.length === 0) return;
-    const owners = await store.read(letterOwners, { organization, all: false });
+    const owners = await store.read(letterOwners, { organization, daily: true });
     const letters = await digestLetters(this.#options, { organization, day }, { ...found, agents, undoable }, owners);
     const audit = found.head?.audit ?? null;
     const { told } = await store.write(tellDigest, { organization, day, audit, letters });

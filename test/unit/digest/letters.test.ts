@@ -9,8 +9,9 @@ import { answeredLetter, answerKey } from '../../../src/digest/answer-address.ts
 import { forgetDigests, setDailyLetter } from '../../../src/digest/commands.ts';
 import { beginOf, dayOf } from '../../../src/digest/day.ts';
 import { DigestHerald } from '../../../src/digest/herald.ts';
-import { letterOwners } from '../../../src/digest/owner-queries.ts';
 import { rowId } from '../../../src/ids.ts';
+import { letterOwners } from '../../../src/letters/owners.ts';
+import { proveOwner } from '../../support/people.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const DAY = 86_400_000;
@@ -63,6 +64,10 @@ const flood = command('test-flood', async (tx, { like, at }: { like: string; at:
     ...copy.values(),
   );
 });
+/** Nobody has shown that an address is theirs. */
+const doubt = command('test-doubt', async (tx): Promise<void> => {
+  await tx.run('UPDATE user SET address_proven_at = NULL');
+});
 const rows = command('test-rows', async (tx): Promise<number> => {
   return (await tx.get<{ n: number }>('SELECT count(*) AS n FROM digest'))?.n ?? 0;
 });
@@ -70,7 +75,7 @@ const rows = command('test-rows', async (tx): Promise<number> => {
 let tenants: Tenants;
 const heralds: DigestHerald[] = [];
 beforeEach(async () => {
-  tenants = await twoTenants({}, [claim, work, handed, many, flood, rows]);
+  tenants = await twoTenants({}, [claim, work, handed, many, flood, doubt, rows]);
   tenants.clock.now = beginOf(dayOf(tenants.clock.now)) + DAY / 2;
   await tenants.world.store.write(claim, organizationOf(tenants.a));
 });
@@ -170,7 +175,7 @@ describe('the daily letter', () => {
   test('does not come to who turned it off, nor where there is no token', async () => {
     const { store } = tenants.world;
     const organization = organizationOf(tenants.a);
-    const [{ user } = { user: 0 }] = await store.read(letterOwners, { organization, all: true });
+    const [{ user } = { user: 0 }] = await store.read(letterOwners, { organization, daily: false });
     expect(await store.write(setDailyLetter, { organization, user: user + 100, on: false })).toEqual({
       kind: 'missing',
     });
@@ -214,6 +219,16 @@ describe('the daily letter', () => {
     expect(text).toContain(
       `\r\nThe app password of ${address} (pwd_${pwd}), as an agent uses it\r\n  made 1 change to mail and rules`,
     );
+  });
+
+  test('does not come where the address was never proved, and tells of what was before once it is', async () => {
+    const { world } = tenants;
+    await world.store.write(doubt, undefined);
+    await day();
+    expect(await letters('alpha')).toEqual([]);
+    await world.store.write(proveOwner, 'owner@alpha-home.test');
+    await started().run();
+    expect(await letters('alpha')).toHaveLength(1);
   });
 
   test('says the name of a token that gave out so many that it is none of the newest', async () => {

@@ -41,7 +41,10 @@ export const approver = query(
 /** Between two letters to the owners of an organization, so that no agent fills their mailbox. */
 const BETWEEN_LETTERS_MS = 10 * 60_000;
 
-/** Organizations whose owners do not know yet of mail or a proposal that waits, and may be written to. */
+/**
+ * Organizations whose owners do not know yet of mail or a proposal that waits, and may be written to. A letter of a time
+ * to come was written by a clock that ran ahead: it is no reason to wait.
+ */
 export const untoldApprovals = query(
   'untold-approvals',
   async (rx, { now, limit }: { now: number; limit: number }): Promise<number[]> => {
@@ -52,9 +55,9 @@ export const untoldApprovals = query(
          UNION SELECT organization_id FROM proposal INDEXED BY proposal_untold
            WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1) w
        WHERE NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant
-           WHERE b.tenant = w.tenant AND b.told_at > ?2)
+           WHERE b.tenant = w.tenant AND b.told_at BETWEEN ?2 + 1 AND ?1)
          AND NOT EXISTS (SELECT 1 FROM proposal p INDEXED BY proposal_told
-           WHERE p.organization_id = w.tenant AND p.told_at > ?2)
+           WHERE p.organization_id = w.tenant AND p.told_at BETWEEN ?2 + 1 AND ?1)
        LIMIT ?3`,
       now,
       now - BETWEEN_LETTERS_MS,

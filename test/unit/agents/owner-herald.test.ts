@@ -108,6 +108,15 @@ describe('the end of the audit log, where no token holds any more', () => {
     expect(await letters('bravo', END)).toEqual([]);
   });
 
+  test('is mailed when a clock that ran ahead is set right', async () => {
+    tenants.clock.now += 30 * DAY;
+    await day();
+    tenants.clock.now -= 30 * DAY;
+    await tenants.do('update_organization', { name: 'alpha inc' });
+    await started({}).run();
+    expect(await letters('alpha', END)).toHaveLength(2);
+  });
+
   test('waits until somebody has proved the address, and has then what nobody was told', async () => {
     await tenants.world.store.write(doubt, undefined);
     await day();

@@ -180,6 +180,22 @@ describe('a letter to the owners', () => {
     expect((await letters()).map(({ recipient }) => recipient)).toEqual(['eve@owner.test']);
   });
 
+  test('is not kept back by one that a clock wrote which ran ahead', async () => {
+    const { clock } = world.made.store;
+    clock.now += 60 * MINUTE;
+    await world.hold();
+    await herald.run();
+    await propose(world.acme.id, 'create_webhook');
+    clock.now += 11 * MINUTE;
+    await herald.run();
+    expect(await letters()).toHaveLength(2);
+    clock.now -= 71 * MINUTE;
+    await world.hold();
+    await herald.run();
+    await herald.run();
+    expect(await letters()).toHaveLength(3);
+  });
+
   test('has a link that decides, but for nobody whose mail comes through this box', async () => {
     await world.hold();
     await herald.run();

@@ -31,14 +31,15 @@ const work = command('test-work', async (tx, { tenant, at }: { tenant: number; a
 /** An agent with the app password of a mailbox deleted something, by IMAP. */
 const handed = command(
   'test-handed',
-  async (tx, { mailbox, at }: { mailbox: number; at: number }): Promise<{ pwd: number }> => {
+  async (tx, { mailbox, at, seq = 1 }: { mailbox: number; at: number; seq?: number }): Promise<{ pwd: number }> => {
     const row = await tx.get<{ id: number }>('SELECT max(id) AS id FROM credential WHERE account_id = ?', mailbox);
     await tx.run(
       `INSERT INTO agent_change (account_id, seq, who, at, email_id, flags_before, flags_after, kw_before, kw_after,
-         places_before, places_after) VALUES (?1, 1, ?2, ?3, 1, 0, 0, '[]', '[]', '[]', '[]')`,
+         places_before, places_after) VALUES (?1, ?4, ?2, ?3, 1, 0, 0, '[]', '[]', '[]', '[]')`,
       mailbox,
       `pwd_${row?.id ?? 0}`,
       at,
+      seq,
     );
     return { pwd: row?.id ?? 0 };
   },
@@ -107,6 +108,8 @@ async function letters(word: string): Promise<string[]> {
     .filter((text) => text.includes('Subject: What the agents of'))
     .map((text) => text.replaceAll('=\r\n', ''));
 }
+
+const dateBefore = (date = ''): string => new Date(Date.parse(date) - DAY).toISOString().slice(0, 10);
 
 async function day(): Promise<void> {
   tenants.clock.now += DAY;
@@ -219,6 +222,52 @@ describe('the daily letter', () => {
     expect(text).toContain(
       `\r\nThe app password of ${address} (pwd_${pwd}), as an agent uses it\r\n  made 1 change to mail and rules`,
     );
+  });
+
+  test('counts what can be undone of all the days that it tells of, and of none before', async () => {
+    const { a, world, clock } = tenants;
+    const mailbox = rowId('mailbox', a.main.mailboxId) ?? 0;
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 1 });
+    await day();
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 2 });
+    clock.now += DAY;
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 3 });
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 4 });
+    // The box was not there on the morning between.
+    await day();
+    const texts = await letters('alpha');
+    expect(texts.map((text) => /made (\d+) changes? to mail/.exec(text)?.[1])).toEqual(['1', '3']);
+  });
+
+  test('goes on when a clock that ran ahead is set right, and comes on the day that it had been as well', async () => {
+    const { clock, world } = tenants;
+    const acted = () => tenants.do('update_organization', { name: 'alpha inc' });
+    clock.now += 4 * DAY;
+    await acted();
+    await day();
+    clock.now -= 4 * DAY;
+    expect(await letters('alpha')).toHaveLength(1);
+    for (let i = 2; i <= 5; i++) {
+      await acted();
+      await day();
+      await world.store.write(forgetDigests, undefined);
+      expect(await letters('alpha')).toHaveLength(i);
+    }
+    const [, ...told] = await letters('alpha');
+    const spans = told.map((text) => /from (\S+) 06:00 UTC to (\S+) 06:00 UTC/.exec(text)?.slice(1));
+    expect(spans.map((span) => span?.[0])).toEqual(spans.map((span) => dateBefore(span?.[1])));
+  });
+
+  test('of a morning is not sent again where the clock is set right by seconds', async () => {
+    const { clock, world } = tenants;
+    clock.now = beginOf(dayOf(clock.now) + 1) + 1000;
+    await started().run();
+    clock.now -= 2000;
+    await world.store.write(forgetDigests, undefined);
+    await started().run();
+    clock.now += 2000;
+    await started().run();
+    expect(await letters('alpha')).toHaveLength(1);
   });
 
   test('does not come where the address was never proved, and tells of what was before once it is', async () => {

@@ -1,10 +1,9 @@
 import type { Outgoing } from '../../mail/delivery/submit.ts';
-import { parseAddress } from '../../mail/message/address.ts';
 import { harmless } from '../bootstrap/claim-letter.ts';
 import { publicId } from '../ids.ts';
-import { prepareLetter, type Post } from '../letters/letter.ts';
+import type { Post } from '../letters/letter.ts';
+import { toOwners } from '../letters/owners.ts';
 import type { CatalogueChange } from '../mcp/catalogue-pin.ts';
-import { ownersOf } from '../webhooks/queries.ts';
 import type { AuditHead } from './pin-queries.ts';
 
 /** A box that writes to owners, and knows where its pages are. */
@@ -67,18 +66,4 @@ export function auditLetters(
       `Mailstead on ${hostname}`,
     ],
   });
-}
-
-/** The same letter to each owner of an organization. */
-export async function toOwners(
-  post: OwnerPost,
-  organization: number,
-  { subject, text }: { subject: string; text: readonly string[] },
-): Promise<Outgoing[]> {
-  const owners = await post.store.read(ownersOf, { organization });
-  const letters = owners.flatMap((owner) => {
-    const to = parseAddress(owner);
-    return to === undefined ? [] : [prepareLetter(post, { to, subject, text: text.join('\r\n') })];
-  });
-  return Promise.all(letters);
 }

@@ -30,7 +30,8 @@ export interface AuditHead {
 
 /**
  * May scan. Logs to which tokens added since their owners were told last, for those who were told nothing since `before`
- * and have no token any more: others get it with their daily letter.
+ * and have no token any more: others get it with their daily letter. What was told at a time to come was told by a clock
+ * that was ahead of this one; where no owner has proved an address nobody can be told.
  */
 export const auditHeads = query(
   'audit-heads',
@@ -39,7 +40,10 @@ export const auditHeads = query(
       `WITH due AS (
          SELECT o.id, o.name, coalesce(t.audit_id, 0) AS told FROM organization o
          LEFT JOIN audit_told t ON t.organization_id = o.id
-         WHERE o.claimed_at IS NOT NULL AND o.frozen_at IS NULL AND coalesce(t.told_at, o.claimed_at) <= ?1
+         WHERE o.claimed_at IS NOT NULL AND o.frozen_at IS NULL
+           AND coalesce(t.told_at, o.claimed_at) NOT BETWEEN ?1 + 1 AND ?3
+           AND EXISTS (SELECT 1 FROM member m JOIN user u ON u.id = m.user_id
+             WHERE m.organization_id = o.id AND m.role = 'owner' AND u.address_proven_at IS NOT NULL)
            AND NOT EXISTS (SELECT 1 FROM token k WHERE k.organization_id = o.id AND k.revoked_at IS NULL
              AND (k.expires_at IS NULL OR k.expires_at > ?3))),
        acted AS (

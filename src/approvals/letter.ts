@@ -4,12 +4,12 @@ import { parseAddress } from '../../mail/message/address.ts';
 import { type Proposal, waitingProposals } from '../agents/proposal-queries.ts';
 import { harmless } from '../bootstrap/claim-letter.ts';
 import { prepareLetter, type Post } from '../letters/letter.ts';
+import { type LetterOwner, letterOwners } from '../letters/owners.ts';
 import type { World } from '../operations/world.ts';
 import { publicId } from '../ids.ts';
 import { inPlainSight } from '../untrusted/plain-sight.ts';
 import { askerOf } from './asked-mail.ts';
 import { approvalLink } from './link.ts';
-import { type Approver, approversOf } from './queries.ts';
 
 /** Messages that one letter names; the page has all of them. */
 const MOST_NAMED = 20;
@@ -32,7 +32,7 @@ export async function approvalLetters(ground: LetterGround, tenant: number): Pro
     mail: await store.read(listOutbox, page),
     proposals: await store.read(waitingProposals, { organization: tenant, ...some }),
   };
-  const owners = await store.read(approversOf, { organization: tenant });
+  const owners = await store.read(letterOwners, { organization: tenant, daily: false });
   const letters = await Promise.all(owners.map((owner) => letterTo(ground, tenant, owner, waiting)));
   return letters.filter((one) => one !== undefined);
 }
@@ -40,7 +40,7 @@ export async function approvalLetters(ground: LetterGround, tenant: number): Pro
 async function letterTo(
   ground: LetterGround,
   tenant: number,
-  owner: Approver,
+  owner: LetterOwner,
   waiting: Waiting,
 ): Promise<Outgoing | undefined> {
   const to = parseAddress(owner.email);
@@ -52,7 +52,7 @@ async function letterTo(
       text: await textOf(ground, tenant, waiting, linked ? owner.user : undefined),
     });
   const plain = await write(false);
-  return owner.proven === 1 && leavesTheBox(plain) ? write(true) : plain;
+  return leavesTheBox(plain) ? write(true) : plain;
 }
 
 /** What arrives in a mailbox here, or passes through one, an agent may read: then the letter carries no link that decides. */

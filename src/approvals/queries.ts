@@ -19,33 +19,18 @@ export const tokenName = query(
   },
 );
 
-/** A person who is written to about what waits. */
+/** A person who decides by a link. */
 export interface Approver extends Row {
   user: number;
   email: string;
-  /** 1: it was shown that the address is theirs. */
-  proven: number;
 }
-
-const MOST_OWNERS = 5;
-
-export const approversOf = query(
-  'approvers-of',
-  (rx, { organization }: { organization: number }): Promise<Approver[]> =>
-    rx.all<Approver>(
-      `SELECT u.id AS user, u.email, u.address_proven_at IS NOT NULL AS proven FROM member m JOIN user u ON u.id = m.user_id
-     WHERE m.organization_id = ? AND m.role = 'owner' ORDER BY u.id LIMIT ? + 0`,
-      organization,
-      MOST_OWNERS,
-    ),
-);
 
 /** Who holds a link, if an owner of that organization still; frozen ones let nobody decide. */
 export const approver = query(
   'approver',
   (rx, input: { organization: number; user: number }): Promise<Approver | undefined> =>
     rx.get<Approver>(
-      `SELECT u.id AS user, u.email, u.address_proven_at IS NOT NULL AS proven FROM member m JOIN user u ON u.id = m.user_id
+      `SELECT u.id AS user, u.email FROM member m JOIN user u ON u.id = m.user_id
          JOIN organization o ON o.id = m.organization_id
        WHERE m.organization_id = ? AND m.user_id = ? AND m.role = 'owner' AND o.frozen_at IS NULL`,
       input.organization,
@@ -56,7 +41,10 @@ export const approver = query(
 /** Between two letters to the owners of an organization, so that no agent fills their mailbox. */
 const BETWEEN_LETTERS_MS = 10 * 60_000;
 
-/** Organizations whose owners do not know yet of mail or a proposal that waits, and may be written to. */
+/**
+ * Organizations whose owners do not know yet of mail or a proposal that waits, and may be written to. A letter of a time
+ * to come was written by a clock that ran ahead: it is no reason to wait.
+ */
 export const untoldApprovals = query(
   'untold-approvals',
   async (rx, { now, limit }: { now: number; limit: number }): Promise<number[]> => {
@@ -66,9 +54,10 @@ export const untoldApprovals = query(
            WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1
          UNION SELECT organization_id FROM proposal INDEXED BY proposal_untold
            WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1) w
-       WHERE NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant WHERE b.tenant = w.tenant AND b.told_at > ?2)
+       WHERE NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant
+           WHERE b.tenant = w.tenant AND b.told_at BETWEEN ?2 + 1 AND ?1)
          AND NOT EXISTS (SELECT 1 FROM proposal p INDEXED BY proposal_told
-           WHERE p.organization_id = w.tenant AND p.told_at > ?2)
+           WHERE p.organization_id = w.tenant AND p.told_at BETWEEN ?2 + 1 AND ?1)
        LIMIT ?3`,
       now,
       now - BETWEEN_LETTERS_MS,

@@ -7,6 +7,8 @@ import { dayOf } from './day.ts';
 
 /** Longer than an answer is taken, and than a letter looks back. */
 const KEEP_DAYS = 30;
+/** A clock that is set right by less at six in the morning must not send the letter of the day twice. */
+const CORRECTED_MS = 3_600_000;
 const SLICE = 400;
 
 /** Sends the letters of a day, once, with the row of the audit log that they name. */
@@ -125,12 +127,17 @@ export const setDailyLetter = command(
   },
 );
 
-/** Forgets letters of which nobody asks any more. */
+/**
+ * Forgets letters of which nobody asks any more, and those of days to come, which a clock that ran ahead sent: when their
+ * day is there it has its own.
+ */
 export const forgetDigests = command('forget-digests', async (tx, _input: undefined, { now }): Promise<boolean> => {
   const before = dayOf(now) - KEEP_DAYS;
   const letters = await tx.run(
-    `DELETE FROM digest WHERE (organization_id, day) IN (SELECT organization_id, day FROM digest WHERE day < ? LIMIT ?)`,
+    `DELETE FROM digest WHERE (organization_id, day) IN
+       (SELECT organization_id, day FROM digest WHERE day < ? OR day > ? LIMIT ?)`,
     before,
+    dayOf(now + CORRECTED_MS),
     SLICE,
   );
   const answers = await tx.run(

@@ -1,19 +1,22 @@
 import { query } from '../../mail/store/engine/types.ts';
 import type { Span } from './agent-queries.ts';
 
-/** May scan. Organizations with agents whose owners want the letter of a day and have not had it, by their ids. */
+/**
+ * May scan. Organizations with agents whose owners want the letter of a day, can have it and have not had it, by their ids.
+ * That they had one of a day to come is the doing of a clock that ran ahead.
+ */
 export const digestDue = query(
   'digest-due',
   async (rx, input: { day: number; now: number; after: number; limit: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
       `SELECT o.id FROM organization o WHERE o.id > ?1 AND o.claimed_at IS NOT NULL AND o.frozen_at IS NULL
-         AND EXISTS (SELECT 1 FROM member m WHERE m.organization_id = o.id AND m.role = 'owner'
-           AND m.daily_letter_off_at IS NULL)
+         AND EXISTS (SELECT 1 FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = o.id
+           AND m.role = 'owner' AND m.daily_letter_off_at IS NULL AND u.address_proven_at IS NOT NULL)
          AND (EXISTS (SELECT 1 FROM token t WHERE t.organization_id = o.id AND t.revoked_at IS NULL
              AND (t.expires_at IS NULL OR t.expires_at > ?2))
            OR EXISTS (SELECT 1 FROM agent_policy p JOIN agent_policy_account a ON a.policy_id = p.id
              WHERE p.tenant = o.id))
-         AND NOT EXISTS (SELECT 1 FROM digest d WHERE d.organization_id = o.id AND d.day >= ?3)
+         AND NOT EXISTS (SELECT 1 FROM digest d WHERE d.organization_id = o.id AND d.day = ?3)
        ORDER BY o.id LIMIT ?4`,
       input.after,
       input.now,
@@ -24,12 +27,14 @@ export const digestDue = query(
   },
 );
 
-/** Changes of one agent in mailboxes of an organization. */
+/** Changes of one agent in mailboxes of an organization, of a time. */
 export interface Undoable {
   /** Public id of a token, of an app password, or of the mailbox whose own password it used. */
   who: string;
   organization: number;
   changes: number;
+  /** When the time began, ms UTC. */
+  since: number;
 }
 
 /** May scan. How much each agent of the box changed in mailboxes that could be undone. */
@@ -40,5 +45,5 @@ export const undoableChanges = query('undoable-changes', async (rx, { since, unt
     since,
     until,
   );
-  return rows;
+  return rows.map((row) => ({ ...row, since }));
 });

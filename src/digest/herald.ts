@@ -1,19 +1,18 @@
 import type { Log, Meter } from '../../mail/log.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
+import { letterOwners } from '../letters/owners.ts';
 import { Rounds } from '../letters/rounds.ts';
 import { tellDigest } from './commands.ts';
 import { beginOf, dayOf } from './day.ts';
 import { digestDue, type Undoable, undoableChanges } from './due-queries.ts';
 import { digestLetters, type DigestPost } from './letter.ts';
-import { letterOwners } from './owner-queries.ts';
 import type { AgentDay } from './agent-queries.ts';
-import { agentsDay } from './queries.ts';
+import { agentsDay, MOST_DAYS } from './queries.ts';
 
 const EVERY_MS = 5 * 60_000;
 /** The first round waits until the start is over. */
 const FIRST_MS = 5_000;
 const TOGETHER = 20;
-const DAY_MS = 86_400_000;
 
 export type DigestHeraldOptions = DigestPost & {
   /** A letter was queued. */
@@ -46,8 +45,7 @@ export class DigestHerald implements AsyncDisposable {
     const { store, clock } = this.#options;
     const day = dayOf(clock());
     if (day === this.#told) return;
-    const span = { since: beginOf(day) - DAY_MS, until: beginOf(day) };
-    const undoable = Map.groupBy(await store.scan(undoableChanges, span), (one) => one.organization);
+    const undoable = Map.groupBy(await this.#undoable(day), (one) => one.organization);
     let failures = 0;
     for (let after = 0, more = true; more && !this.#rounds.closing;) {
       const due = await store.scan(digestDue, { day, now: clock(), after, limit: TOGETHER });
@@ -64,6 +62,16 @@ export class DigestHerald implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#rounds[Symbol.asyncDispose]();
+  }
+
+  /** What can be undone of the days before a day of which a letter may tell, day by day, so that others can read between. */
+  async #undoable(day: number): Promise<Undoable[]> {
+    const { store } = this.#options;
+    const all: Undoable[] = [];
+    for (let one = day - MOST_DAYS; one < day; one++) {
+      all.push(...(await store.scan(undoableChanges, { since: beginOf(one), until: beginOf(one + 1) })));
+    }
+    return all;
   }
 
   /** One that cannot be told must not keep back those behind it. */
@@ -83,11 +91,13 @@ export class DigestHerald implements AsyncDisposable {
 
   async #tell(organization: number, day: number, changed: readonly Undoable[]): Promise<void> {
     const { store, clock, queued, log, metrics } = this.#options;
-    const undoable = new Map(changed.map(({ who, changes }) => [who, changes]));
-    const found = await store.scan(agentsDay, { organization, day, now: clock(), others: [...undoable.keys()] });
-    const agents = found?.agents.filter((one) => isActive(one) || undoable.has(one.credential)) ?? [];
-    if (found === undefined || agents.length === 0) return;
-    const owners = await store.read(letterOwners, { organization, all: false });
+    const others = [...new Set(changed.map(({ who }) => who))];
+    const found = await store.scan(agentsDay, { organization, day, now: clock(), others });
+    if (found === undefined) return;
+    const undoable = undoableSince(found.since, changed);
+    const agents = found.agents.filter((one) => isActive(one) || undoable.has(one.credential));
+    if (agents.length === 0) return;
+    const owners = await store.read(letterOwners, { organization, daily: true });
     const letters = await digestLetters(this.#options, { organization, day }, { ...found, agents, undoable }, owners);
     const audit = found.head?.audit ?? null;
     const { told } = await store.write(tellDigest, { organization, day, audit, letters });
@@ -96,6 +106,13 @@ export class DigestHerald implements AsyncDisposable {
     log.info({ organization, agents: agents.length, letters: letters.length }, 'owners are told what agents did');
     if (letters.length > 0) queued();
   }
+}
+
+/** How much each changed since the last letter, by its id. */
+function undoableSince(last: number, changed: readonly Undoable[]): Map<string, number> {
+  const untold = changed.filter(({ since }) => since >= last);
+  const byWho = [...Map.groupBy(untold, ({ who }) => who)];
+  return new Map(byWho.map(([who, days]) => [who, days.reduce((sum, { changes }) => sum + changes, 0)]));
 }
 
 /** What waits since before is no news. */

@@ -7,11 +7,12 @@ import type { Address } from '../../mail/message/address.ts';
 import { readFields } from '../../mail/message/header.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
 import { endAgentLogins, type Revoke } from '../agents/agent-logins.ts';
+import { letterOwners } from '../letters/owners.ts';
 import { answeredLetter, answerKey, isOpen } from './answer-address.ts';
 import { type AnswerLetterFor, stoppedBeforeLetter, stoppedLetter, unclearLetter } from './answer-letters.ts';
 import { type AnsweredLetter, answerOnce, stopByAnswer } from './commands.ts';
 import type { DigestPost } from './letter.ts';
-import { answeringOwner, letterOwners } from './owner-queries.ts';
+import { answeringOwner } from './owner-queries.ts';
 
 export type LetterAnswersOptions = DigestPost & {
   /** A letter was queued. */
@@ -95,7 +96,7 @@ export class LetterAnswers implements AnswerDesk {
   }
 
   async #toOwners({ letter, name, email: by }: AnswerLetterFor): Promise<Outgoing[]> {
-    const owners = await this.#options.store.read(letterOwners, { organization: letter.organization, all: true });
+    const owners = await this.#options.store.read(letterOwners, { organization: letter.organization, daily: false });
     const letters = owners.map(({ user, email }) =>
       stoppedLetter(this.#options, { letter: { ...letter, user }, name, email, by }),
     );

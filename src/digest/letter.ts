@@ -3,9 +3,9 @@ import { parseAddress } from '../../mail/message/address.ts';
 import { harmless } from '../bootstrap/claim-letter.ts';
 import { publicId, rowId } from '../ids.ts';
 import { prepareLetter, type Post } from '../letters/letter.ts';
+import type { LetterOwner } from '../letters/owners.ts';
 import { REFUSALS } from '../operations/refusal.ts';
 import { answerAddress, answerKey } from './answer-address.ts';
-import type { LetterOwner } from './owner-queries.ts';
 import { type AgentDay, MOST_ROWS } from './agent-queries.ts';
 import type { AgentsDay } from './queries.ts';
 

@@ -1,29 +1,5 @@
 import { query } from '../../mail/store/engine/types.ts';
 
-/** Whoever turns nothing off is told; no organization has so many. */
-const MOST_OWNERS = 100;
-
-/** Whom a letter is for. */
-export interface LetterOwner {
-  user: number;
-  email: string;
-}
-
-/** Owners of an organization; without `all` those who want the daily letter. */
-export const letterOwners = query(
-  'letter-owners',
-  async (rx, { organization, all }: { organization: number; all: boolean }): Promise<LetterOwner[]> => {
-    const rows = await rx.all<{ user: number; email: string }>(
-      `SELECT u.id AS user, u.email FROM member m JOIN user u ON u.id = m.user_id
-       WHERE m.organization_id = ?1 AND m.role = 'owner' AND (?2 OR m.daily_letter_off_at IS NULL) ORDER BY u.id LIMIT ?3`,
-      organization,
-      Number(all),
-      MOST_OWNERS,
-    );
-    return rows;
-  },
-);
-
 /** Whether an owner gets the daily letter; null: it is no owner. */
 export const getsDailyLetter = query(
   'gets-daily-letter',
@@ -37,7 +13,7 @@ export const getsDailyLetter = query(
   },
 );
 
-/** Who answers a letter: an owner still, of an organization; undefined: not any more. */
+/** Who answers a letter: an owner still, whose address is proved; undefined: nobody who may. */
 export const answeringOwner = query(
   'answering-owner',
   async (
@@ -46,7 +22,7 @@ export const answeringOwner = query(
   ): Promise<{ email: string; name: string } | undefined> =>
     rx.get<{ email: string; name: string }>(
       `SELECT u.email, o.name FROM member m JOIN user u ON u.id = m.user_id JOIN organization o ON o.id = m.organization_id
-       WHERE m.organization_id = ? AND m.user_id = ? AND m.role = 'owner'`,
+       WHERE m.organization_id = ? AND m.user_id = ? AND m.role = 'owner' AND u.address_proven_at IS NOT NULL`,
       organization,
       user,
     ),

@@ -3,7 +3,7 @@ import { type AgentDay, agentsOf, isAuditCut, type Span } from './agent-queries.
 import { beginOf } from './day.ts';
 
 /** Days of which a letter tells, when there was none for longer. */
-const MOST_DAYS = 7;
+export const MOST_DAYS = 7;
 
 export interface AgentsDay extends Span {
   name: string;
@@ -24,9 +24,10 @@ export const agentsDay = query(
   'agents-day',
   async (rx, { organization, day, now, others }: Asked): Promise<AgentsDay | undefined> => {
     const found = await rx.get<{ name: string; agents_stopped_at: number | null; last: number | null }>(
-      `SELECT name, agents_stopped_at, (SELECT max(day) FROM digest WHERE organization_id = o.id) AS last
-       FROM organization o WHERE id = ?`,
+      `SELECT name, agents_stopped_at, (SELECT max(day) FROM digest WHERE organization_id = o.id AND day < ?2) AS last
+       FROM organization o WHERE id = ?1`,
       organization,
+      day,
     );
     if (found === undefined) return undefined;
     const span = { since: beginOf(Math.max(found.last ?? day - 1, day - MOST_DAYS)), until: beginOf(day) };

@@ -24,7 +24,7 @@ const DONE: Readonly<Record<string, string>> = {
   others: 'Every other browser is signed out.',
   mailed: 'A link is on its way to your address. It is good for a day.',
   limited: 'Your address had its letters for today. Try again tomorrow.',
-  proven: 'Your address is proved: a forgotten password can now be replaced by mail.',
+  proven: 'Your address is proved: what owners are told comes to it, and a forgotten password can be replaced by mail.',
 };
 
 /** `/account`: a person's own password and sessions, whatever organizations they belong to. */
@@ -116,7 +116,8 @@ function unproven({ person, secret }: Visitor): Part {
     !person.addressProven &&
     html`<div class="note warn">
       <p>
-        <strong>Your address is not proved yet.</strong> Until it is, a forgotten password cannot be replaced by mail.
+        <strong>Your address is not proved yet.</strong> Until it is, nothing of organizations that you own is told to
+        it, and a forgotten password cannot be replaced by mail.
       </p>
       <form method="post">
         ${hidden('form', formToken(secret))} ${hidden('do', 'prove')}

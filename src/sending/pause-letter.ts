@@ -1,11 +1,10 @@
 import type { Outgoing } from '../../mail/delivery/submit.ts';
-import { parseAddress } from '../../mail/message/address.ts';
 import { accountOf } from '../../mail/store/account.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { PausedSender } from '../../mail/store/paused-sender.ts';
 import { publicId } from '../ids.ts';
-import { prepareLetter, type Post } from '../letters/letter.ts';
-import { ownersOf } from '../webhooks/queries.ts';
+import type { Post } from '../letters/letter.ts';
+import { toOwners } from '../letters/owners.ts';
 import { listApiKeys } from './key-commands.ts';
 
 /** A sender as people know it: its public id, and its address or name. */
@@ -25,12 +24,7 @@ export async function namedSender(
 export async function pauseLetters(post: Post, paused: PausedSender): Promise<Outgoing[]> {
   const { id, name } = await namedSender(post.store, paused);
   const what = paused.account === null ? `the key "${name}" (${id})` : `the mailbox ${name}`;
-  const owners = await post.store.read(ownersOf, { organization: paused.tenant });
-  const letters = owners.flatMap((owner) => {
-    const to = parseAddress(owner);
-    return to === undefined ? [] : [prepareLetter(post, { to, ...textOf(post, paused, { what, id }) })];
-  });
-  return Promise.all(letters);
+  return toOwners(post, paused.tenant, textOf(post, paused, { what, id }));
 }
 
 function textOf(post: Post, { why, pausedAt, figures }: PausedSender, { what, id }: { what: string; id: string }) {
@@ -53,6 +47,6 @@ function textOf(post: Post, { why, pausedAt, figures }: PausedSender, { what, id
       `resume_sender with the sender ${id}.`,
       '',
       `Mailstead on ${hostname}`,
-    ].join('\r\n'),
+    ],
   };
 }

@@ -1,8 +1,7 @@
-import type { Outgoing } from '../../mail/delivery/submit.ts';
-import { parseAddress } from '../../mail/message/address.ts';
-import { prepareLetter, type Post } from '../letters/letter.ts';
+import type { Post } from '../letters/letter.ts';
+import { toOwners } from '../letters/owners.ts';
 import { DISABLED_AFTER_MS, type WebhookNews } from './commands.ts';
-import { ownersOf, type Target } from './queries.ts';
+import type { Target } from './queries.ts';
 import type { Told } from './teller.ts';
 
 /** What the owners of a webhook have to be told of an attempt: nothing, nearly always. */
@@ -12,17 +11,11 @@ export async function newsOf(post: Post, { target, end }: Told): Promise<Webhook
   const failsFor = target.failingSince === null ? 0 : post.clock() - target.failingSince;
   if (end.kind !== 'told' && failsFor >= DISABLED_AFTER_MS) kinds.push('disabled');
   return Promise.all(
-    kinds.map(async (kind) => ({ listener: target.listener, kind, letters: await lettersOf(post, target, kind) })),
+    kinds.map(async (kind) => {
+      const letters = await toOwners(post, target.organization, letterOf(target, kind, post.settings.hostname));
+      return { listener: target.listener, kind, letters };
+    }),
   );
-}
-
-async function lettersOf(post: Post, target: Target, kind: WebhookNews['kind']): Promise<Outgoing[]> {
-  const owners = await post.store.read(ownersOf, { organization: target.organization });
-  const letters = owners.flatMap((owner) => {
-    const to = parseAddress(owner);
-    return to === undefined ? [] : [prepareLetter(post, { to, ...letterOf(target, kind, post.settings.hostname) })];
-  });
-  return Promise.all(letters);
 }
 
 function letterOf({ url, account, address }: Target, kind: WebhookNews['kind'], hostname: string) {
@@ -54,6 +47,6 @@ function letterOf({ url, account, address }: Target, kind: WebhookNews['kind'], 
       'list_webhook_deliveries shows what the receiver answered, replay_webhook_deliveries sends it again.',
       '',
       `Mailstead on ${hostname}`,
-    ].join('\r\n'),
+    ],
   };
 }

@@ -99,16 +99,6 @@ export const listWebhookAttempts = query(
     ),
 );
 
-/** Mail addresses of those who own an organization; a few are enough. */
-export const ownersOf = query('owners-of', async (rx, input: { organization: number }): Promise<string[]> => {
-  const rows = await rx.all<{ email: string }>(
-    `SELECT u.email FROM member m JOIN user u ON u.id = m.user_id
-     WHERE m.organization_id = ? AND m.role = 'owner' ORDER BY u.id LIMIT 5`,
-    input.organization,
-  );
-  return rows.map((row) => row.email);
-});
-
 export interface Attempt extends Row {
   outcome: string;
   status: number | null;

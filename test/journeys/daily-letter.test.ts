@@ -22,6 +22,8 @@ let acme: Owned;
 /** Its owner's mail is on this box. */
 let home: Owned;
 let late: Owned;
+/** Its owner never showed that the address is theirs: it is somebody else's. */
+let typo: Owned;
 let password: string;
 
 beforeAll(async () => {
@@ -38,21 +40,28 @@ beforeAll(async () => {
   acme = await ownedOrganization(base, 'Acme', 'ada@remote.example');
   home = await ownedOrganization(base, 'Home', ME);
   late = await ownedOrganization(base, 'Late', 'eve@remote.example');
-  await startedAfterNight([acme, home]);
+  typo = await ownedOrganization(base, 'Typo', 'adda@remote.example');
+  await startedAfterNight([acme, home], [typo]);
 }, 120_000);
 afterAll(async () => {
   for (const one of [box, remote]) await one[Symbol.asyncDispose]();
 });
 
-/** Kills the box, has agents of these have sent something before this morning, and starts it again. */
-async function startedAfterNight(owned: readonly Owned[]): Promise<void> {
+/**
+ * Kills the box, has agents have sent something before this morning, and starts it again. Of `owned` the addresses are
+ * proved, so that they are told.
+ */
+async function startedAfterNight(owned: readonly Owned[], untold: readonly Owned[] = []): Promise<void> {
   await box.kill();
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
   const morning = Math.floor((Date.now() - 6 * 3_600_000) / 86_400_000) * 86_400_000 + 6 * 3_600_000;
   const tokens = 'SELECT id FROM token WHERE organization_id = ? ORDER BY id LIMIT 1';
   const insert = `INSERT INTO agent_send (trace, tenant, reader, credential, outcome, reasons, exposure, weight, fresh, size, at)
      VALUES (?1, ?2, ?3, ?3, 'taken', '[]', '[]', 1, 0, 1, ?4)`;
-  for (const { id } of owned) {
+  const prove =
+    'UPDATE user SET address_proven_at = 1 WHERE id IN (SELECT user_id FROM member WHERE organization_id = ?)';
+  for (const { id } of owned) db.prepare(prove).run(Number(id.slice(4)));
+  for (const { id } of [...owned, ...untold]) {
     const tenant = Number(id.slice(4));
     const token = `tok_${String(db.prepare(tokens).get(tenant)?.['id'])}`;
     db.prepare(insert).run(`night ${id}`, tenant, token, morning - 1000);
@@ -155,6 +164,12 @@ test('each owner has one letter about its own agents, also over a kill', { timeo
   expect(letter).toContain('sent 1 message');
   expect(letter).not.toMatch(/Home|Late/);
   expect((await mailbox()).filter(({ subject }) => subject.startsWith(SUBJECT))).toHaveLength(1);
+});
+
+test('an address that was never proved gets none, and its owner reads in the portal why', async () => {
+  expect(lettersTo('adda@remote.example', SUBJECT)).toEqual([]);
+  expect((await typo.owner.get(`${typo.path}/agents`)).text).toContain('None comes to you yet');
+  expect((await acme.owner.get(`${acme.path}/agents`)).text).not.toContain('None comes to you yet');
 });
 
 test('no page that it names does anything without signing in', async () => {

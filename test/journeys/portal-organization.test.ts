@@ -270,7 +270,8 @@ describe('an organization', () => {
     const page = `${acme.path}/mailboxes/${boxes.find((one) => one.address === address)?.id}`;
     const fields = { name: 'phone', scopes: ['imap'], person: 'true' };
     const password = /aria-label="Password">([^<]+)</.exec((await acme.owner.act(page, 'make-app', fields)).text)?.[1];
-    const { owner } = await ownedOrganization(base, 'Berts', address);
+    const { owner, path } = await ownedOrganization(base, 'Berts', address);
+    expect((await owner.get(path)).text).toContain('you are told nothing of this organization by mail');
     expect((await owner.get('/account')).text).toContain('Your address is not proved yet.');
     expect(leads(await owner.act('/account', 'prove'))).toBe('303 /account?done=mailed');
     const token = await mailedLink('/auth/prove', address, password);
@@ -286,6 +287,7 @@ describe('an organization', () => {
     const own = await owner.formToken('/account');
     expect(leads(await owner.post('/auth/prove', { token, form: own }))).toBe('303 /account?done=proven');
     expect((await owner.get('/account?done=proven')).text).not.toContain('is not proved yet');
+    expect((await owner.get(path)).text).not.toContain('is not proved yet');
     expect((await owner.post('/auth/prove', { token, form: own })).status).toBe(410);
   });
 

@@ -9,6 +9,7 @@ import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { addToken, findToken } from '../../src/tokens/commands.ts';
 import { ALL_ACTIONS } from '../../src/tokens/token.ts';
 import { quiet } from '../../mail/log.ts';
+import { proveOwner } from './people.ts';
 import { SendWorld } from './send-world.ts';
 import { UNLISTED } from './tenants.ts';
 
@@ -28,6 +29,7 @@ const letters = query('test-box-letters', async (rx) => {
 const addOwner = command('test-add-owner', async (tx, email: string, stamp): Promise<void> => {
   const user = await insertPendingUser(tx, { email, key: email, displayName: null }, stamp);
   await insertMember(tx, { organization: 1, user, role: 'owner' }, stamp);
+  await proveOwner.run(tx, email, stamp);
 });
 
 export interface PlantedCanary {

@@ -9,6 +9,7 @@ import { quiet } from '../../mail/log.ts';
 import { setWebhook } from '../../src/sending/webhook-commands.ts';
 import type { CourierOptions } from '../../src/webhooks/courier.ts';
 import { secretRow, WEBHOOK_PURPOSE } from '../../src/webhooks/sign.ts';
+import { proveOwner } from './people.ts';
 import { testAccount } from './store.ts';
 import { testWorld, type TestWorld } from './world.ts';
 
@@ -71,6 +72,7 @@ const addOwner = command('test-owner', async (tx, input: { email: string }, stam
   const { email } = input;
   const user = await insertPendingUser(tx, { email, key: email, displayName: null }, stamp);
   await insertMember(tx, { organization: 1, user, role: 'owner' }, stamp);
+  await proveOwner.run(tx, email, stamp);
 });
 
 export async function hookWorld(): Promise<HookWorld> {

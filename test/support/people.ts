@@ -35,6 +35,11 @@ export const plantPerson = command(
   },
 );
 
+/** The owner of an address has shown that its mail is theirs. */
+export const proveOwner = command('test-prove-owner', async (tx, email: string, stamp): Promise<void> => {
+  await tx.run('UPDATE user SET address_proven_at = ? WHERE email_key = ?', stamp.now, email);
+});
+
 export const PEOPLE_TEST_COMMANDS = [plantLink, plantPerson];
 
 export interface PersonRow {

@@ -16,6 +16,7 @@ import { watchResources } from '../../src/operations/waiting/watched.ts';
 import type { World } from '../../src/operations/world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { authenticate } from '../../src/tokens/authenticate.ts';
+import { proveOwner } from './people.ts';
 import { freely, outgoing } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
 import { putMail } from './put-mail.ts';
@@ -122,7 +123,12 @@ export async function twoTenants(
   more: readonly Command<never, unknown>[] = [],
 ): Promise<Tenants> {
   const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
-  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, addContact, ...more]);
+  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [
+    addPerson,
+    addContact,
+    proveOwner,
+    ...more,
+  ]);
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
 }
 
@@ -156,6 +162,7 @@ async function done(world: World, name: string, args: object, caller: Caller): P
 async function makeTenant(world: World, word: string): Promise<Tenant> {
   const owner = { ownerEmail: `owner@${word}-home.test`, organizationName: `${word} inc` };
   const made = await done(world, 'create_account_and_claim_link', owner, anonymousCaller('mcp', '127.0.0.1'));
+  await world.store.write(proveOwner, owner.ownerEmail);
   const secret = String(made['token']);
   const caller = await callerOf(world, secret);
   const call = (name: string, args: object): Promise<Result> => done(world, name, args, caller);

@@ -100,9 +100,14 @@ function dailyLetter(visit: Visit, on: boolean | null): Part {
       Each morning that follows a day on which agents did something, owners are mailed what that was. Who answers it
       with <strong>STOP</strong> stops all agents at once. ${!on && off}
     </p>
+    ${on && !visit.visitor.person.addressProven && UNPROVEN}
     ${press(visit, 'letter', on ? 'Send me none' : 'Send it to me', { on: on ? 'no' : 'yes' })}
   </section>`;
 }
+
+const UNPROVEN = html`<p>
+  <strong>None comes to you yet</strong>: your address is not proved. <a href="/account">Prove it</a>
+</p>`;
 
 function agentTable(visit: Visit, all: readonly Agent[]): Part {
   return table(

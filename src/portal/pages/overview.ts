@@ -24,7 +24,8 @@ export const overview: Page = {
   needs: 'list_emails',
   done: {
     claimed: 'The organization is yours. Look through it below; the audit log says what was done before you came.',
-    proven: 'Your address is proved: a forgotten password can now be replaced by mail.',
+    proven:
+      'Your address is proved: what owners are told comes to it, and a forgotten password can be replaced by mail.',
     joined: 'Welcome: you belong to this organization now.',
   },
   acts: {},
@@ -45,15 +46,15 @@ function noPassword({ visitor: { person } }: Visit): Part {
   );
 }
 
-function unproven({ visitor: { person } }: Visit): Part {
+function unproven({ visitor: { person }, membership: { role } }: Visit): Part {
+  const owned =
+    role === 'owner' && 'you are told nothing of this organization by mail, not even what waits for you, and ';
   return (
     !person.addressProven &&
-    person.password !== null &&
     html`<div class="note warn">
       <p>
-        <strong>${person.email} is not proved yet.</strong> Until it is, a forgotten password cannot be replaced by
-        mail.
-        <a href="/account">Prove it</a>
+        <strong>${person.email} is not proved yet.</strong> Until it is, ${owned}a forgotten password cannot be replaced
+        by mail. <a href="/account">Prove it</a>
       </p>
     </div>`
   );

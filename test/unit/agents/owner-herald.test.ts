@@ -5,6 +5,7 @@ import { listQueue } from '../../../mail/store/queue-rows.ts';
 import { OwnerHerald } from '../../../src/agents/owner-herald.ts';
 import { rowId } from '../../../src/ids.ts';
 import type { Digests } from '../../../src/mcp/catalogue-pin.ts';
+import { proveOwner } from '../../support/people.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const DAY = 86_400_000;
@@ -15,11 +16,16 @@ const endTokens = command('test-end-tokens', async (tx, id: number, stamp): Prom
   await tx.run('UPDATE token SET revoked_at = ? WHERE organization_id = ?', stamp.now, id);
 });
 
+/** Nobody has shown that an address is theirs. */
+const doubt = command('test-doubt', async (tx): Promise<void> => {
+  await tx.run('UPDATE user SET address_proven_at = NULL');
+});
+
 let tenants: Tenants;
 let logged: object[];
 const heralds: OwnerHerald[] = [];
 beforeEach(async () => {
-  tenants = await twoTenants({}, [claim, endTokens]);
+  tenants = await twoTenants({}, [claim, endTokens, doubt]);
   logged = [];
   await tenants.world.store.write(claim, organizationOf(tenants.a));
 });
@@ -100,6 +106,24 @@ describe('the end of the audit log, where no token holds any more', () => {
     expect(text).toContain(`\r\n  ${events[0]?.id}\r\n  ${events[0]?.sha256}\r\n`);
     expect(text).toContain('agents of "alpha inc"');
     expect(await letters('bravo', END)).toEqual([]);
+  });
+
+  test('is mailed when a clock that ran ahead is set right', async () => {
+    tenants.clock.now += 30 * DAY;
+    await day();
+    tenants.clock.now -= 30 * DAY;
+    await tenants.do('update_organization', { name: 'alpha inc' });
+    await started({}).run();
+    expect(await letters('alpha', END)).toHaveLength(2);
+  });
+
+  test('waits until somebody has proved the address, and has then what nobody was told', async () => {
+    await tenants.world.store.write(doubt, undefined);
+    await day();
+    expect(await letters('alpha', END)).toEqual([]);
+    await tenants.world.store.write(proveOwner, 'owner@alpha-home.test');
+    await started({}).run();
+    expect(await letters('alpha', END)).toHaveLength(1);
   });
 
   test('is in the daily letter where one does', async () => {

@@ -9,9 +9,9 @@ import { stopAgents } from '../../../src/agents/mode-commands.ts';
 import { answerAddress, answerKey } from '../../../src/digest/answer-address.ts';
 import { dayOf } from '../../../src/digest/day.ts';
 import { LetterAnswers } from '../../../src/digest/letter-answers.ts';
-import { letterOwners } from '../../../src/digest/owner-queries.ts';
 import { operatorCaller } from '../../../src/operations/caller.ts';
 import { rowId } from '../../../src/ids.ts';
+import { letterOwners } from '../../../src/letters/owners.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const DAY = 86_400_000;
@@ -19,10 +19,17 @@ const noOwner = command('test-no-owner', async (tx, id: number): Promise<void> =
   await tx.run(`UPDATE member SET role = 'admin' WHERE organization_id = ?`, id);
 });
 
+/** As letters were sent before they needed a proof. */
+const doubt = command('test-doubt', async (tx, id: number): Promise<void> => {
+  const sql =
+    'UPDATE user SET address_proven_at = NULL WHERE id IN (SELECT user_id FROM member WHERE organization_id = ?)';
+  await tx.run(sql, id);
+});
+
 const moreOwners = command('test-more-owners', async (tx, organization: number, { now }): Promise<void> => {
   for (let i = 0; i < 7; i++) {
     const email = `more${i}@alpha-home.test`;
-    const sql = 'INSERT INTO user (email, email_key, created_at) VALUES (?1, ?1, ?2)';
+    const sql = 'INSERT INTO user (email, email_key, address_proven_at, created_at) VALUES (?1, ?1, ?2, ?2)';
     const { id } = await tx.run(sql, email, now);
     await tx.run(
       `INSERT INTO member (organization_id, user_id, role, created_at) VALUES (?, ?, 'owner', ?)`,
@@ -39,7 +46,7 @@ let queued: number;
 /** Sessions of whose passwords. */
 let ended: [account: number, gone: readonly number[] | undefined][];
 beforeEach(async () => {
-  tenants = await twoTenants({}, [noOwner, moreOwners]);
+  tenants = await twoTenants({}, [noOwner, doubt, moreOwners]);
   queued = 0;
   ended = [];
   const revoked = (account: number, gone?: readonly number[]) => void ended.push([account, gone]);
@@ -51,7 +58,7 @@ const organizationOf = ({ main }: Tenant): number => rowId('organization', main.
 
 async function addressOf(tenant: Tenant): Promise<Address> {
   const organization = organizationOf(tenant);
-  const [{ user } = { user: 0 }] = await tenants.world.store.read(letterOwners, { organization, all: true });
+  const [{ user } = { user: 0 }] = await tenants.world.store.read(letterOwners, { organization, daily: false });
   const { settings, secrets } = tenants.world;
   return answerAddress({ organization, user, day: dayOf(tenants.clock.now) }, settings.hostname, answerKey(secrets));
 }
@@ -143,9 +150,12 @@ describe('an answer to the daily letter', () => {
     expect([other && desk.meant(other), desk.meant({ ...to, domain: 'alpha.test' })]).toEqual([undefined, undefined]);
   });
 
-  test('of who is no owner any more is nothing', async () => {
+  test.each([
+    ['of who is no owner any more', noOwner],
+    ['from an address that was never proved', doubt],
+  ])('%s is nothing', async (_whose, lost) => {
     const to = await addressOf(tenants.a);
-    await tenants.world.store.write(noOwner, organizationOf(tenants.a));
+    await tenants.world.store.write(lost, organizationOf(tenants.a));
     await answer('STOP', '', to);
     expect([await isStopped(tenants.a), await letters()]).toEqual([false, []]);
   });

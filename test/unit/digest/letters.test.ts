@@ -9,8 +9,9 @@ import { answeredLetter, answerKey } from '../../../src/digest/answer-address.ts
 import { forgetDigests, setDailyLetter } from '../../../src/digest/commands.ts';
 import { beginOf, dayOf } from '../../../src/digest/day.ts';
 import { DigestHerald } from '../../../src/digest/herald.ts';
-import { letterOwners } from '../../../src/digest/owner-queries.ts';
 import { rowId } from '../../../src/ids.ts';
+import { letterOwners } from '../../../src/letters/owners.ts';
+import { proveOwner } from '../../support/people.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const DAY = 86_400_000;
@@ -30,14 +31,15 @@ const work = command('test-work', async (tx, { tenant, at }: { tenant: number; a
 /** An agent with the app password of a mailbox deleted something, by IMAP. */
 const handed = command(
   'test-handed',
-  async (tx, { mailbox, at }: { mailbox: number; at: number }): Promise<{ pwd: number }> => {
+  async (tx, { mailbox, at, seq = 1 }: { mailbox: number; at: number; seq?: number }): Promise<{ pwd: number }> => {
     const row = await tx.get<{ id: number }>('SELECT max(id) AS id FROM credential WHERE account_id = ?', mailbox);
     await tx.run(
       `INSERT INTO agent_change (account_id, seq, who, at, email_id, flags_before, flags_after, kw_before, kw_after,
-         places_before, places_after) VALUES (?1, 1, ?2, ?3, 1, 0, 0, '[]', '[]', '[]', '[]')`,
+         places_before, places_after) VALUES (?1, ?4, ?2, ?3, 1, 0, 0, '[]', '[]', '[]', '[]')`,
       mailbox,
       `pwd_${row?.id ?? 0}`,
       at,
+      seq,
     );
     return { pwd: row?.id ?? 0 };
   },
@@ -63,6 +65,10 @@ const flood = command('test-flood', async (tx, { like, at }: { like: string; at:
     ...copy.values(),
   );
 });
+/** Nobody has shown that an address is theirs. */
+const doubt = command('test-doubt', async (tx): Promise<void> => {
+  await tx.run('UPDATE user SET address_proven_at = NULL');
+});
 const rows = command('test-rows', async (tx): Promise<number> => {
   return (await tx.get<{ n: number }>('SELECT count(*) AS n FROM digest'))?.n ?? 0;
 });
@@ -70,7 +76,7 @@ const rows = command('test-rows', async (tx): Promise<number> => {
 let tenants: Tenants;
 const heralds: DigestHerald[] = [];
 beforeEach(async () => {
-  tenants = await twoTenants({}, [claim, work, handed, many, flood, rows]);
+  tenants = await twoTenants({}, [claim, work, handed, many, flood, doubt, rows]);
   tenants.clock.now = beginOf(dayOf(tenants.clock.now)) + DAY / 2;
   await tenants.world.store.write(claim, organizationOf(tenants.a));
 });
@@ -102,6 +108,8 @@ async function letters(word: string): Promise<string[]> {
     .filter((text) => text.includes('Subject: What the agents of'))
     .map((text) => text.replaceAll('=\r\n', ''));
 }
+
+const dateBefore = (date = ''): string => new Date(Date.parse(date) - DAY).toISOString().slice(0, 10);
 
 async function day(): Promise<void> {
   tenants.clock.now += DAY;
@@ -170,7 +178,7 @@ describe('the daily letter', () => {
   test('does not come to who turned it off, nor where there is no token', async () => {
     const { store } = tenants.world;
     const organization = organizationOf(tenants.a);
-    const [{ user } = { user: 0 }] = await store.read(letterOwners, { organization, all: true });
+    const [{ user } = { user: 0 }] = await store.read(letterOwners, { organization, daily: false });
     expect(await store.write(setDailyLetter, { organization, user: user + 100, on: false })).toEqual({
       kind: 'missing',
     });
@@ -214,6 +222,62 @@ describe('the daily letter', () => {
     expect(text).toContain(
       `\r\nThe app password of ${address} (pwd_${pwd}), as an agent uses it\r\n  made 1 change to mail and rules`,
     );
+  });
+
+  test('counts what can be undone of all the days that it tells of, and of none before', async () => {
+    const { a, world, clock } = tenants;
+    const mailbox = rowId('mailbox', a.main.mailboxId) ?? 0;
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 1 });
+    await day();
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 2 });
+    clock.now += DAY;
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 3 });
+    await world.store.write(handed, { mailbox, at: clock.now, seq: 4 });
+    // The box was not there on the morning between.
+    await day();
+    const texts = await letters('alpha');
+    expect(texts.map((text) => /made (\d+) changes? to mail/.exec(text)?.[1])).toEqual(['1', '3']);
+  });
+
+  test('goes on when a clock that ran ahead is set right, and comes on the day that it had been as well', async () => {
+    const { clock, world } = tenants;
+    const acted = () => tenants.do('update_organization', { name: 'alpha inc' });
+    clock.now += 4 * DAY;
+    await acted();
+    await day();
+    clock.now -= 4 * DAY;
+    expect(await letters('alpha')).toHaveLength(1);
+    for (let i = 2; i <= 5; i++) {
+      await acted();
+      await day();
+      await world.store.write(forgetDigests, undefined);
+      expect(await letters('alpha')).toHaveLength(i);
+    }
+    const [, ...told] = await letters('alpha');
+    const spans = told.map((text) => /from (\S+) 06:00 UTC to (\S+) 06:00 UTC/.exec(text)?.slice(1));
+    expect(spans.map((span) => span?.[0])).toEqual(spans.map((span) => dateBefore(span?.[1])));
+  });
+
+  test('of a morning is not sent again where the clock is set right by seconds', async () => {
+    const { clock, world } = tenants;
+    clock.now = beginOf(dayOf(clock.now) + 1) + 1000;
+    await started().run();
+    clock.now -= 2000;
+    await world.store.write(forgetDigests, undefined);
+    await started().run();
+    clock.now += 2000;
+    await started().run();
+    expect(await letters('alpha')).toHaveLength(1);
+  });
+
+  test('does not come where the address was never proved, and tells of what was before once it is', async () => {
+    const { world } = tenants;
+    await world.store.write(doubt, undefined);
+    await day();
+    expect(await letters('alpha')).toEqual([]);
+    await world.store.write(proveOwner, 'owner@alpha-home.test');
+    await started().run();
+    expect(await letters('alpha')).toHaveLength(1);
   });
 
   test('says the name of a token that gave out so many that it is none of the newest', async () => {

@@ -76,9 +76,9 @@ export interface ForwardedMail {
   takers?: ReadonlyMap<Address, readonly number[]>;
   /** It carries a link that acts for a person: no forward that a program set passes it on. */
   secretLink?: boolean | undefined;
-  /** Accounts at which it ends, whatever they forward. */
+  /** Accounts that have it in no inbox: for them it is junk, or worse. */
   staying?: ReadonlySet<number>;
-  /** Copies that no account had a say in leave only for who would get it nowhere else. */
+  /** It is junk by what holds for everybody: copies that no account had a say in leave only for who would get it nowhere else. */
   junk?: boolean;
 }
 
@@ -258,14 +258,15 @@ async function follow(store: Store, step: Step, mail: ForwardedMail, way: Way): 
   if (where.kind === 'elsewhere') return by === undefined ? NOWHERE : leave(step, by, mail, way);
   if (where.kind === 'over') return NOWHERE;
   const { accounts, aliases } = takenBy(step, where, mail);
-  const ends = accounts.some((one) => mail.staying?.has(one) === true);
+  const taking = accounts.filter((one) => mail.staying?.has(one) !== true);
+  const ends = isJunkFor(accounts, taking, mail);
   const { going, kept } = choose(ends ? [] : await forwardsFrom(store, address, where, mail), mail);
   way.stay(step, kept);
   // One that waits is no reason to lose what it would have passed on.
   const waits = kept.some(({ kind }) => kind === 'pending' || kind === 'stopped' || kind === 'secret');
   const stays = accounts.length > 0 && (going.length === 0 || waits || going.some((one) => one.keepLocal));
   if (stays) for (const account of accounts) way.keep(account, address, aliases);
-  const fallback = stays ? undefined : (accounts[0] ?? step.fallback);
+  const fallback = stays ? undefined : (taking[0] ?? step.fallback);
   for (const account of accounts) way.meet(account, address);
   const judged = step.judged || accounts.length > 0;
   const on = going.flatMap((one): Step[] => {
@@ -273,6 +274,14 @@ async function follow(store: Store, step: Step, mail: ForwardedMail, way: Way): 
     return to === undefined ? [] : [{ recipient, address: to, by: one, fallback, aliases, judged }];
   });
   return { arrived: stays, on };
+}
+
+/**
+ * Whether it goes no further from an address that leads to these accounts, of which some are `taking` it into their
+ * inboxes. What one of several says for itself is its own affair: it must not end what the address does for the others.
+ */
+function isJunkFor(accounts: readonly number[], taking: readonly number[], { junk }: ForwardedMail): boolean {
+  return taking.length < accounts.length && (taking.length === 0 || junk === true);
 }
 
 /** Who takes it here, and by which aliases. Also full ones: it was accepted, or is at the end of a way that nobody else is at. */

@@ -1,32 +1,33 @@
-import type { Arriving, Judge, Judgement } from './judging.ts';
+import type { Found, Question } from './messages.ts';
 
-/**
- * Where messages are looked at one after the other, after one of them kept a thread from coming to an end. Is there while
- * it has some.
- */
+/** Who looks at one question at a time. */
+interface Alone extends AsyncDisposable {
+  ask(question: Question): Promise<Found>;
+}
+
+/** Where messages are looked at one after the other, after one of them was the end of a thread. Is there while it has some. */
 export class Aside implements AsyncDisposable {
-  readonly #open: () => Judge & AsyncDisposable;
-  #judge: (Judge & AsyncDisposable) | undefined;
+  readonly #open: () => Alone;
+  #alone: Alone | undefined;
   #asked = 0;
 
-  /** `open`: makes a judge that has one message at a time. */
-  constructor(open: () => Judge & AsyncDisposable) {
+  constructor(open: () => Alone) {
     this.#open = open;
   }
 
-  async judge(mail: Arriving): Promise<Judgement> {
-    this.#judge ??= this.#open();
+  async ask(question: Question): Promise<Found> {
+    this.#alone ??= this.#open();
     this.#asked++;
     try {
-      return await this.#judge.judge(mail);
+      return await this.#alone.ask(question);
     } finally {
       if (--this.#asked === 0) void this[Symbol.asyncDispose]();
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const judge = this.#judge;
-    this.#judge = undefined;
-    await judge?.[Symbol.asyncDispose]();
+    const alone = this.#alone;
+    this.#alone = undefined;
+    await alone?.[Symbol.asyncDispose]();
   }
 }

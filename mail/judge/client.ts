@@ -1,44 +1,33 @@
-import { Worker } from 'node:worker_threads';
-import type { Log, Meter } from '../log.ts';
+import type { Meter } from '../log.ts';
 import type { LessonSource } from '../store/lesson-words.ts';
 import { type Arriving, type Judge, JudgeAway, type Judgement } from './judging.ts';
 import { Aside } from './aside.ts';
-import { Line } from './line.ts';
-import type { FromJudge, ToJudge } from './messages.ts';
-import { Pulse } from './pulse.ts';
+import type { Found, FromJudge, Question } from './messages.ts';
+import { Places } from './places.ts';
 import { Suspects } from './suspects.ts';
 import { unchecked } from './unchecked.ts';
+import { type End, JudgeWorker, type JudgeWorkerOptions } from './worker.ts';
 
 /** A message without an answer for so long comes again. */
 const PATIENCE_MS = 30_000;
-/** A thread that works says so again and again; one that says nothing for so long waits for something that does not come. */
-const SILENCE_MS = 15_000;
-/** One that says nothing and has had so much of a processor meanwhile is in a loop. */
-const CPU_MS = 2_000;
 /** After so long without an answer something in the thread was lost, and its place with it. */
 const LOST_MS = 300_000;
 const LOOK_EVERY_MS = 500;
-/** After a thread has died, before the next one is started. */
+/** From the start of a thread to that of the next: one that dies at once, each time, must not cost the box a processor. */
 const REST_MS = 1_000;
-/** One message must not cost the process its memory; and what is young goes soon, as little of a message is kept. */
-const MOST_MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
-/** Octets of messages in the thread at once: what is made of one for the checks has up to three times its size. */
-const ROOM = 48 * 1024 * 1024;
-/** What the smallest message counts in octets. */
-const LEAST = 64 * 1024;
-/** Larger ones have a line of their own, for they take seconds, and few are in the thread at once. */
-const LARGE = 1024 * 1024;
-const MOST_LARGE = 8;
-/** Who stands in line for so long comes again; servers wait ten minutes (RFC 5321 4.5.3.2.6). */
-const LINE_MS = 120_000;
+/** What is said of the message over which a thread ended. */
+const GUILTY: Readonly<Record<End, string>> = {
+  loop: 'the checks of a message did not end, it is Junk',
+  memory: 'the checks of a message took all memory, it is Junk',
+  crash: 'the checks of a message ended the judge, it is told to come again',
+  silence: 'the checks of a message waited for what did not come, it is told to come again',
+};
 
 interface Waiting {
-  /** Undefined where words are asked for. */
-  mail: Arriving | undefined;
-  message: (id: number) => ToJudge;
+  question: Question;
   /** The thread has begun with it. */
   begun: boolean;
-  resolve: (value: Judgement | number[]) => void;
+  resolve: (value: Found) => void;
   reject: (error: Error) => void;
   since: number;
   /** Nobody waits for the answer any more. */
@@ -47,18 +36,12 @@ interface Waiting {
   done: () => void;
 }
 
-export interface JudgeClientOptions {
-  /** The module that calls `runJudgeThread`, the composition root of the thread. */
-  thread: URL;
-  /** What that module is told; plain data. */
-  settings: unknown;
-  log: Log;
+export interface JudgeClientOptions extends JudgeWorkerOptions {
   meter: Meter;
   /** ms. */
   patienceMs?: number;
-  silenceMs?: number;
-  cpuMs?: number;
-  /** One message at a time, whatever its size: what happens is its doing. */
+  restMs?: number;
+  /** One question at a time, whatever its size: what happens is its doing. */
   alone?: boolean;
   /** Whose mail is not looked at any more. */
   suspects?: Suspects;
@@ -68,79 +51,74 @@ export interface JudgeClientOptions {
 export class JudgeClient implements Judge, AsyncDisposable {
   readonly #options: JudgeClientOptions;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #line = new Line(ROOM, LINE_MS);
-  readonly #largeLine = new Line(MOST_LARGE, LINE_MS);
+  readonly #places: Places;
   readonly #suspects: Suspects;
-  #watch: NodeJS.Timeout | undefined;
-  readonly #pulse = new Pulse();
   readonly #aside: Aside;
-  #isLooping = false;
-  #worker: Worker | undefined;
-  #diedAt = -Infinity;
+  #watch: NodeJS.Timeout | undefined;
+  #worker: JudgeWorker | undefined;
+  #startedAt = -Infinity;
+  #resting: NodeJS.Timeout | undefined;
   #id = 0;
   #closed = false;
 
   constructor(options: JudgeClientOptions) {
     this.#options = options;
+    this.#places = new Places(options.alone === true);
     const suspects = (this.#suspects = options.suspects ?? new Suspects());
     this.#aside = new Aside(() => new JudgeClient({ ...options, alone: true, suspects }));
   }
 
-  async judge(mail: Arriving): Promise<Judgement> {
+  judge(mail: Arriving): Promise<Judgement> {
     const began = performance.now();
-    const { ip: peer } = mail.peer;
-    if (this.#suspects.isShutOut(peer, began)) {
-      throw new JudgeAway('the judge failed again and again while it had mail of this network');
-    }
-    const [line, weight] = this.#lineFor(mail);
-    await line.enter(weight);
-    const asked = { mail, done: () => line.leave(weight) };
-    const judged = this.#ask((id) => ({ kind: 'judge', id, mail }), asked) as Promise<Judgement>;
+    const judged = this.ask({ kind: 'judge', mail }) as Promise<Judgement>;
     return judged.finally(() => this.#options.meter.observe('judge_seconds', (performance.now() - began) / 1000));
-  }
-
-  #lineFor({ size }: Arriving): [line: Line, weight: number] {
-    if (this.#options.alone === true) return [this.#line, ROOM];
-    return size > LARGE ? [this.#largeLine, 1] : [this.#line, Math.max(LEAST, size)];
   }
 
   /** The words of a stored message, to learn from. */
   words(source: LessonSource): Promise<number[]> {
-    return this.#ask((id) => ({ kind: 'words', id, source }), { mail: undefined, done: () => undefined }) as Promise<
-      number[]
-    >;
+    return this.ask({ kind: 'words', source }) as Promise<number[]>;
   }
 
-  #ask(message: (id: number) => ToJudge, asked: Pick<Waiting, 'mail' | 'done'>): Promise<Judgement | number[]> {
-    const now = performance.now();
-    if (this.#closed || now - this.#diedAt < REST_MS) {
-      asked.done();
-      return Promise.reject(new JudgeAway('the judge of incoming mail is not there at the moment'));
-    }
+  /** What is found out of a message; of one that the checks cannot cope with, that they cannot. */
+  async ask(question: Question): Promise<Found> {
+    const refusal = this.#refusalOf(question);
+    if (refusal !== undefined) throw refusal;
+    const done = await this.#places.take(question);
     return new Promise((resolve, reject) => {
-      this.#send({ resolve, reject, since: now, given: false, begun: false, message, ...asked });
+      this.#send({ question, resolve, reject, since: performance.now(), given: false, begun: false, done });
     });
-  }
-
-  #send(waiting: Waiting): void {
-    const worker = (this.#worker ??= this.#start());
-    if (this.#waiting.size === 0) this.#pulse.heard(performance.now());
-    this.#watch ??= setInterval(() => this.#look(), Math.min(LOOK_EVERY_MS, this.#patienceMs / 2));
-    const id = ++this.#id;
-    this.#waiting.set(id, waiting);
-    worker.postMessage(waiting.message(id));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#resting);
     await this.#aside[Symbol.asyncDispose]();
-    const worker = this.#worker;
-    if (worker === undefined) return;
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    worker.postMessage({ kind: 'close' } satisfies ToJudge);
-    const impatient = setTimeout(() => void worker.terminate(), REST_MS);
-    await ended;
-    clearTimeout(impatient);
+    await this.#worker?.close();
+    this.#refuseAll();
+  }
+
+  #refusalOf(question: Question): JudgeAway | undefined {
+    if (this.#closed) return new JudgeAway('the judge of incoming mail is not there at the moment');
+    if (question.kind === 'words' || !this.#suspects.isShutOut(question.mail.peer.ip, performance.now()))
+      return undefined;
+    return new JudgeAway('the judge failed again and again over mail of this network');
+  }
+
+  #send(waiting: Waiting): void {
+    const id = ++this.#id;
+    this.#waiting.set(id, waiting);
+    this.#watch ??= setInterval(() => this.#look(), Math.min(LOOK_EVERY_MS, this.#patienceMs / 2));
+    if (this.#worker === undefined) this.#startSoon();
+    else this.#post(this.#worker, id, waiting);
+  }
+
+  #post(worker: JudgeWorker, id: number, { question, given }: Waiting): void {
+    // Others of its network may have been found guilty while it waited.
+    const refusal = this.#refusalOf(question);
+    if (refusal !== undefined) this.#take(id)?.reject(refusal);
+    // Of what was given up the octets may be gone.
+    else if (given) this.#take(id);
+    else worker.post({ id, ...question });
   }
 
   get #patienceMs(): number {
@@ -150,88 +128,85 @@ export class JudgeClient implements Judge, AsyncDisposable {
   /** A message that takes long fails alone; a thread that is in a loop holds all others up as well. */
   #look(): void {
     const now = performance.now();
-    const { silenceMs = SILENCE_MS, cpuMs = CPU_MS } = this.#options;
-    const isLost = Array.from(this.#waiting.values()).some(({ since }) => now - since > LOST_MS);
-    const silence = this.#pulse.silence(now);
-    if (isLost || silence > silenceMs) return void this.#worker?.terminate();
-    if (silence > cpuMs && this.#worker !== undefined) void this.#endLoop(this.#worker, cpuMs);
-    for (const one of this.#waiting.values()) {
+    const all = [...this.#waiting.values()];
+    if (all.some(({ since }) => now - since > LOST_MS)) this.#worker?.end('silence');
+    else this.#worker?.look(now);
+    for (const one of all) {
       if (one.given || now - one.since < this.#patienceMs) continue;
       one.given = true;
       one.reject(new Error('the judge of incoming mail did not answer in time'));
     }
   }
 
-  async #endLoop(worker: Worker, cpuMs: number): Promise<void> {
-    if (!(await this.#pulse.hasSpent(worker, cpuMs)) || this.#worker !== worker) return;
-    this.#isLooping = true;
-    await worker.terminate();
+  #startSoon(): void {
+    const rest = this.#startedAt + (this.#options.restMs ?? REST_MS) - performance.now();
+    if (rest <= 0) return this.#start();
+    this.#resting ??= setTimeout(() => {
+      this.#resting = undefined;
+      this.#start();
+    }, rest);
   }
 
-  #start(): Worker {
-    const { thread, settings, log } = this.#options;
-    const worker = new Worker(thread, { workerData: settings, name: 'judge', resourceLimits: MOST_MEMORY });
-    worker.unref();
-    this.#pulse.begin();
-    worker.on('message', (message: FromJudge) => this.#heard(message));
-    worker.on('error', (error) => {
-      log.error({ err: error }, 'the judge of incoming mail failed, mail is told to come again');
+  /** A new thread, with all that waits for one. */
+  #start(): void {
+    this.#startedAt = performance.now();
+    const worker = new JudgeWorker(this.#options, {
+      heard: (message) => this.#heard(message),
+      ended: (why) => this.#ended(worker, why),
     });
-    worker.on('exit', () => this.#ended(worker));
-    return worker;
-  }
-
-  #ended(worker: Worker): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    if (this.#isLooping && !this.#closed) return this.#endedLooping();
-    this.#diedAt = performance.now();
-    if (!this.#closed) this.#suspect(Array.from(this.#waiting.values()));
-    for (const id of this.#waiting.keys()) this.#take(id)?.reject(new Error('the judge of incoming mail ended'));
+    this.#worker = worker;
+    for (const [id, one] of this.#waiting) this.#post(worker, id, one);
   }
 
   /**
-   * What was not begun with goes to the next thread. Of several others nobody knows which one it was: each is asked about
-   * again, alone, while mail goes on here. Nobody asks about what was given up: its octets may be gone.
+   * What was not begun with goes to the next thread. Of what was, that is guilty which alone was in a loop, or was all that
+   * its thread ever had; else nobody knows which one it was, and each is asked about again, alone, while mail goes on here.
    */
-  #endedLooping(): void {
-    this.#isLooping = false;
-    this.#options.meter.count('judge_loops_total');
-    for (const [id, one] of this.#waiting) if (one.given && !one.begun) this.#take(id);
-    const all = [...this.#waiting];
-    const begun = all.flatMap(([id, one]) => (one.begun ? (this.#take(id) ?? []) : []));
-    // They keep their places in the line.
-    this.#waiting.clear();
-    for (const [, one] of all) if (!one.begun) this.#send(one);
-    const [only, ...more] = begun;
-    if (only !== undefined && more.length === 0) return this.#giveUp(only);
-    for (const { mail, given, resolve, reject } of begun) {
-      if (given) continue;
-      if (mail === undefined) reject(new Error('the judge of incoming mail ended'));
-      else this.#aside.judge(mail).then(resolve, reject);
+  #ended({ begun }: JudgeWorker, why: End): void {
+    this.#worker = undefined;
+    if (why === 'loop') this.#options.meter.count('judge_loops_total');
+    // It cannot even begin, nor would the next one.
+    if (this.#closed || begun === 0) return this.#refuseAll();
+    const there = [...this.#waiting].filter(([, one]) => one.begun);
+    const isKnown = there.length === 1 && (why === 'loop' || begun === 1);
+    for (const [id, one] of there) {
+      // Others were in its thread before it, and one of them may have left this behind: the next one has it first.
+      if (this.#options.alone === true && !isKnown) {
+        one.begun = false;
+        continue;
+      }
+      this.#take(id);
+      if (isKnown) this.#giveUp(one, why);
+      else this.#askAside(one);
     }
+    if (this.#waiting.size > 0) this.#startSoon();
   }
 
-  #giveUp(waiting: Waiting): void {
-    const { mail, resolve, reject } = waiting;
-    if (mail === undefined) return reject(new Error('the judge of incoming mail ended'));
-    this.#suspect([waiting]);
+  #askAside({ question, given, resolve, reject }: Waiting): void {
+    // Its octets may be gone.
+    if (!given) this.#aside.ask(question).then(resolve, reject);
+  }
+
+  /**
+   * Checks without end, or without measure, are a defect of ours, and the message is kept. What an error ended may be a
+   * trouble of the box, and all mail would be junk: it comes again.
+   */
+  #giveUp({ question, resolve, reject }: Waiting, why: End): void {
+    if (question.kind === 'words') return reject(new Error('the judge of incoming mail ended over a lesson'));
+    const { mail } = question;
     const { trace, peer, size } = mail;
-    const about = { message: trace, ip: peer.ip, size };
-    this.#options.log.error(about, 'the checks of a message did not end, it is Junk');
-    resolve(unchecked(mail));
+    this.#suspects.note(peer.ip, performance.now());
+    this.#options.log.error({ message: trace, ip: peer.ip, size }, GUILTY[why]);
+    if (why === 'loop' || why === 'memory') resolve(unchecked(mail));
+    else reject(new Error('the judge of incoming mail ended'));
   }
 
-  #suspect(all: readonly Waiting[]): void {
-    this.#suspects.note(
-      all.flatMap(({ mail }) => mail?.peer.ip ?? []),
-      performance.now(),
-    );
+  #refuseAll(): void {
+    for (const id of this.#waiting.keys()) this.#take(id)?.reject(new JudgeAway('the judge of incoming mail ended'));
   }
 
   #heard(message: FromJudge): void {
     const { log, meter } = this.#options;
-    this.#pulse.heard(performance.now(), message.kind === 'works' ? message.cpu : undefined);
     if (message.kind === 'works') return;
     if (message.kind === 'begun') {
       const waiting = this.#waiting.get(message.id);

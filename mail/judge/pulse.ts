@@ -3,13 +3,8 @@ import type { Worker } from 'node:worker_threads';
 /** What a thread said of itself last: by this a loop is told from work, and from a machine that is busy with something else. */
 export class Pulse {
   #heardAt = 0;
-  /** What the thread had had of a processor when it last said so, ms. */
+  /** What the thread had had of a processor when it last said so, ms; undefined while it has said nothing. */
   #cpu: number | undefined;
-
-  /** A new thread, which has said nothing. */
-  begin(): void {
-    this.#cpu = undefined;
-  }
 
   /** It said something, or got something to do. `cpu`: what it has had of a processor, ms. */
   heard(now: number, cpu = this.#cpu): void {

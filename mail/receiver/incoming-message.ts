@@ -152,9 +152,9 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
   }
 
   /** Those who get it and have nothing forwarded: one copy an account, however many of its addresses were named. */
-  #deliveries(staying: ReadonlySet<number>): Delivery[] {
+  #deliveries(): Delivery[] {
     const { sender, recipients } = this.envelope;
-    const here = recipients.filter(isHere).filter(({ route: where }) => !passesOn(where, staying));
+    const here = recipients.filter(isHere).filter(({ route: where }) => !isForwarded(where));
     return oneEach(
       here.flatMap(({ address, route: where }) =>
         where.accounts.map((account) => deliveryTo(account, address, sender, where.aliases)),
@@ -166,11 +166,10 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
    * Who gets the message, and where copies go on to; the header, which is whole by now, has a say in it.
    */
   protected async plan(known: Known): Promise<Planned | Refusal> {
-    const { staying = NOBODY } = known;
-    if (this.#head === undefined) return { deliveries: this.#deliveries(NOBODY), onward: [], kept: [] };
+    if (this.#head === undefined) return { deliveries: this.#deliveries(), onward: [], kept: [] };
     const { store } = this.intake.options;
     const { sender, recipients } = this.envelope;
-    const { here, onward, lost, kept } = await this.followed((where) => passesOn(where, staying), known);
+    const { here, onward, lost, kept } = await this.followed(isForwarded, known);
     if (lost.length > 0) return unreached(lost, kept);
     for (const { route: where } of recipients) {
       if (where.kind !== 'return') continue;
@@ -180,7 +179,7 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
         here.push(...back.accounts.map((account) => deliveryTo(account, where.to, sender)));
       else onward.push(returned(where.to));
     }
-    const deliveries = oneEach([...this.#deliveries(staying), ...here]);
+    const deliveries = oneEach([...this.#deliveries(), ...here]);
     return { deliveries, onward, kept };
   }
 
@@ -200,12 +199,6 @@ export abstract class IncomingMessage<Index extends MessageFacts> {
     if (onward.length > 0) meter.count('forwards_total', { outcome: 'sent_on' }, onward.length);
     for (const { kind } of kept) meter.count('forwards_total', { outcome: kind });
   }
-}
-
-const NOBODY: ReadonlySet<number> = new Set();
-
-function passesOn(where: Route, staying: ReadonlySet<number>): boolean {
-  return isForwarded(where) && !(where.kind === 'here' && where.accounts.some((one) => staying.has(one)));
 }
 
 /** Copies of what it gets go on. */

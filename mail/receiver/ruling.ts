@@ -10,7 +10,7 @@ import { refuse } from './refusal.ts';
 export interface Ruling {
   /** Nobody takes it. */
   refusal: Refusal | undefined;
-  /** How far it goes: nobody else is to get what is junk here. */
+  /** How far it goes: what is junk is not passed on. */
   reach: Reach;
   /** Accounts that can look at it for some days although it is refused. */
   kept: readonly number[];

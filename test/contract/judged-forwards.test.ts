@@ -5,6 +5,7 @@ import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
 import type { Finding } from '../../mail/policy/finding.ts';
 import { addDomain } from '../../mail/store/domain.ts';
 import { query } from '../../mail/store/engine/types.ts';
+import { testAlias } from '../support/aliases.ts';
 import { arrive, testIntake } from '../support/arrivals.ts';
 import { setForward } from '../support/forward-world.ts';
 import { vouchedBy } from '../support/sample.ts';
@@ -22,6 +23,10 @@ const placed = query('test-placed', async (rx) => ({
   out: (await rx.all<{ recipient: string }>('SELECT recipient FROM queue ORDER BY 1')).map((one) => one.recipient),
   kept: (await rx.all<{ detail: string }>(`SELECT detail FROM journal WHERE event = 'kept'`)).length,
 }));
+
+const fallbacks = query('test-fallbacks', (rx) =>
+  rx.all<{ account: number }>('SELECT fallback_account AS account FROM queue'),
+);
 
 describe('mail that a forward leads to a mailbox here', () => {
   let box: TestStore;
@@ -132,6 +137,58 @@ describe('mail that a forward leads to a mailbox here', () => {
     await forward('bob', 'you@remote.example');
     expect(await come('bob', [WORDS], { [bob]: { rule: ALLOW } })).toEqual({ kind: 'accepted' });
     expect((await places()).out).toEqual(['you@remote.example']);
+  });
+
+  describe('at an alias of several mailboxes that is forwarded', () => {
+    beforeEach(async () => {
+      await testAlias(box, 'team', { accounts: [anna, bob] });
+      await forward('team', 'me@remote.example');
+    });
+
+    test.each<[string, Partial<AccountJudgement>]>([
+      ['filter', { findings: [WORDS] }],
+      ['rule', { rule: BLOCK }],
+    ])('goes on when it is junk by the %s of one of them alone', async (_, own) => {
+      expect(await come('team', [], { [bob]: own })).toEqual({ kind: 'accepted' });
+      expect(await places()).toEqual({
+        here: [
+          { account: anna, mailbox: 'INBOX' },
+          { account: bob, mailbox: 'Junk' },
+        ],
+        out: ['me@remote.example'],
+        kept: 0,
+      });
+    });
+
+    test('does not go on when it is junk for all of them, by whatever', async () => {
+      const own = { [anna]: { findings: [WORDS] }, [bob]: { rule: BLOCK } };
+      expect(await come('team', [], own)).toEqual({ kind: 'accepted' });
+      const { here, out } = await places();
+      expect(here.map(({ mailbox }) => mailbox)).toEqual(['Junk', 'Junk']);
+      expect(out).toEqual([]);
+    });
+
+    test('does not go on when one allows it and it is junk for everybody else', async () => {
+      expect(await come('team', [WORDS], { [anna]: { rule: ALLOW } })).toEqual({ kind: 'accepted' });
+      expect((await places()).out).toEqual([]);
+      const all = { [anna]: { rule: ALLOW }, [bob]: { rule: ALLOW } };
+      expect(await come('team', [WORDS], all)).toEqual({ kind: 'accepted' });
+      expect((await places()).out).toEqual(['me@remote.example']);
+    });
+
+    test('goes on by the same word when another forward led there', async () => {
+      await forward('shop', 'team');
+      expect(await come('shop', [], { [bob]: { findings: [WORDS] } })).toEqual({ kind: 'accepted' });
+      expect((await places()).out).toEqual(['me@remote.example']);
+    });
+  });
+
+  test('a mailbox that gets back what an alias could not pass on is one that wants it', async () => {
+    await testAlias(box, 'team', { accounts: [anna, bob] });
+    await forward('team', 'me@remote.example', false);
+    expect(await come('team', [], { [anna]: { findings: [WORDS] } })).toEqual({ kind: 'accepted' });
+    expect(await places()).toMatchObject({ here: [], out: ['me@remote.example'] });
+    expect(await box.store.read(fallbacks, undefined)).toEqual([{ account: bob }]);
   });
 
   test('an address that only leads elsewhere refuses junk, and passes it on where others took it', async () => {

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { JudgeClient, type JudgeClientOptions } from '../../../mail/judge/client.ts';
-import { type Arriving, JudgeAway } from '../../../mail/judge/judging.ts';
+import { JudgeAway } from '../../../mail/judge/judging.ts';
 import { quiet } from '../../../mail/log.ts';
+import { from } from '../../support/arriving.ts';
 
 /** A thread that answers its settings, unless the sender says what it is to do instead. */
 const THREAD = new URL(
@@ -15,14 +16,12 @@ const THREAD = new URL(
     };
     parentPort.on('message', ({ kind, id, mail, source }) => {
       if (kind === 'close') parentPort.close();
+      else if (source?.octets === 'die') { works(id); process.exit(1); }
       else if (kind === 'words') {
         const there = source.octets === 'free' ? held.splice(0) : [];
         parentPort.postMessage({ kind: 'answer', id, value: there.length > 0 ? there : [...held] });
         for (const one of there) parentPort.postMessage({ kind: 'answer', id: one, value: workerData });
       }
-      else if (mail.sender === 'die') process.exit(1);
-      else if (mail.sender === 'throw') throw new Error('a defect');
-      else if (mail.sender === 'fill') { const all = []; for (;;) all.push(new Array(1e5).fill(id)); }
       else if (mail.sender === 'loop') for (;;);
       else if (mail.sender === 'spin') { works(id); for (;;); }
       else if (mail.sender === 'long') {
@@ -45,22 +44,6 @@ function start(more: Partial<JudgeClientOptions> = {}): JudgeClient {
   return (client = new JudgeClient({ thread: THREAD, settings: VALUE, log: quiet, meter: quiet, ...more }));
 }
 
-function from(sender: string, size = 100, ip = '192.0.2.1'): Arriving {
-  return {
-    trace: 't',
-    recipients: [],
-    octets: new Uint8Array(),
-    size,
-    headerLength: 0,
-    parts: '',
-    peer: { ip, helo: 'x' },
-    sender,
-    accounts: [],
-    checks: true,
-    now: 0,
-  };
-}
-
 test('asks its thread, which starts with the first message', async () => {
   await expect(start().judge(from('anna'))).resolves.toEqual(VALUE);
 });
@@ -72,7 +55,7 @@ test('a message that fails there fails here, and the next one does not', async (
 });
 
 test('a message that takes long fails alone, and its thread goes on', async () => {
-  start({ patienceMs: 200, silenceMs: 5_000 });
+  start({ patienceMs: 1_000, silenceMs: 10_000 });
   await client.judge(from('anna'));
   await expect(client.judge(from('slow'))).rejects.toThrow('did not answer in time');
   await expect(client.judge(from('anna'))).resolves.toEqual(VALUE);
@@ -130,7 +113,8 @@ test('what nobody waits for any more, and whose octets may be gone, is not asked
   for (const { octets } of given) octets.buffer.transfer(0);
   await expect(client.judge(from('spin'))).rejects.toThrow('in time');
   await vi.waitFor(() => expect(counted).toEqual(['judge_loops_total']), 10_000);
-  expect(await client.judge(from('you@x.example'))).toEqual(VALUE);
+  // Its thread has to start, and nobody here waits for long.
+  await expect.poll(() => client.judge(from('you@x.example')).catch(() => 'late'), { timeout: 10_000 }).toEqual(VALUE);
 });
 
 test('a thread that only waits is in no loop', async () => {
@@ -150,28 +134,16 @@ test('only so many octets are there at once; large messages wait for each other 
   await expect.poll(async () => (await there('free'), done)).toBe(110);
 });
 
-test('who was there each time when the judge failed is sent away, and nobody else', async () => {
+test('a lesson over which the thread ends is the one that fails; the message beside it is judged', async () => {
   start();
-  const away = (ip: string): Promise<unknown> =>
-    client.judge(from('anna', 1, ip)).catch((error: Error) => error.message);
-  for (let times = 0; times < 3; times++) {
-    await expect(client.judge(from('die', 1, '9.1.2.7'))).rejects.toThrow('ended');
-    await expect.poll(() => away('9.9.9.9'), { timeout: 10_000 }).toEqual(VALUE);
-  }
-  expect(await away('9.1.2.9')).toContain('again and again');
-  expect(await away('9.9.9.9')).toEqual(VALUE);
+  const message = client.judge(from('long'));
+  const lesson = client.words({ octets: 'die', headerLength: 0, parts: '', forged: false });
+  const failed: unknown = await lesson.catch((error: unknown) => error);
+  expect(failed).toMatchObject({ message: expect.stringContaining('over a lesson') as string });
+  // That would be to try it again for ever.
+  expect(failed).not.toBeInstanceOf(JudgeAway);
+  await expect(message).resolves.toEqual(VALUE);
 });
-
-test.each(['die', 'throw', 'fill'])(
-  'a thread that ends by "%s" takes what it had with it, and another one starts',
-  async (way) => {
-    start();
-    const lost = Promise.allSettled([client.judge(from(way)), client.judge(from('anna'))]);
-    expect((await lost)[0]).toMatchObject({ status: 'rejected' });
-    await expect(client.judge(from('anna'))).rejects.toBeInstanceOf(JudgeAway);
-    await expect.poll(() => client.judge(from('anna')).catch(() => 'away'), { timeout: 10_000 }).toEqual(VALUE);
-  },
-);
 
 test('asks nobody after its end', async () => {
   await start().judge(from('anna'));

@@ -1,0 +1,110 @@
+import { afterEach, expect, test } from 'vitest';
+import { JudgeClient, type JudgeClientOptions } from '../../../mail/judge/client.ts';
+import { JudgeAway } from '../../../mail/judge/judging.ts';
+import { quiet } from '../../../mail/log.ts';
+import { from } from '../../support/arriving.ts';
+
+const THREAD = new URL('../../support/hostile-judge.ts', import.meta.url);
+let client: JudgeClient;
+/** What was said as an error. */
+let told: { fields: object; text: string }[];
+afterEach(() => client[Symbol.asyncDispose]());
+
+function start(more: Partial<JudgeClientOptions> = {}): void {
+  told = [];
+  const log = { ...quiet, error: (fields: object, text: string) => void told.push({ fields, text }) };
+  // To fill the memory may take a slow machine as long as a loop may.
+  const times = { restMs: 100, cpuMs: 10_000 };
+  client = new JudgeClient({ thread: THREAD, settings: undefined, log, meter: quiet, ...times, ...more });
+}
+
+function outcome(who: string, ip: string): Promise<string> {
+  return client.judge(from(who, 100, ip)).then(
+    ({ findings: [first] }) => first?.rule ?? 'judged',
+    (error: Error) => error.message,
+  );
+}
+
+/** All at once; each from a network of its own. */
+function outcomes(...all: string[]): Promise<string[]> {
+  return Promise.all(all.map((who, at) => outcome(who, `9.1.${at}.1`)));
+}
+
+const guilty = (): object[] => told.flatMap(({ fields }) => ('ip' in fields ? [fields.ip as object] : []));
+
+test('a message that takes all memory is Junk, unchecked; what was there too is judged', async () => {
+  start();
+  expect(await outcomes('slow', 'fill', 'slow')).toEqual(['judged', 'unchecked', 'judged']);
+  expect(told.at(-1)).toEqual({
+    fields: { message: 't', ip: '9.1.1.1', size: 100 },
+    text: 'the checks of a message took all memory, it is Junk',
+  });
+  expect(guilty()).toEqual(['9.1.1.1']);
+});
+
+test('of a message that no other was beside nobody asks twice', async () => {
+  start();
+  expect(await outcome('fill', '9.1.1.1')).toBe('unchecked');
+  expect(told).toHaveLength(2);
+});
+
+test.each(['exit', 'throw'])(
+  'a message that ends its thread by "%s" comes again; what was there too is judged',
+  async (way) => {
+    start();
+    expect(await outcomes('slow', way, 'slow')).toEqual(['judged', 'the judge of incoming mail ended', 'judged']);
+    expect(guilty()).toEqual(['9.1.1.1']);
+  },
+);
+
+test('three that end it from one network within an hour, and it is sent away; who was beside them is not', async () => {
+  start();
+  for (let times = 0; times < 3; times++) {
+    expect(await outcomes('slow', 'exit')).toEqual(['judged', 'the judge of incoming mail ended']);
+  }
+  expect(await outcomes('quick', 'quick')).toEqual(['judged', expect.stringContaining('again and again')]);
+});
+
+test.each(['exit', 'throw'])(
+  'of those of one network that wait at once no more end a thread by "%s" when three have',
+  async (way) => {
+    start();
+    const all = ['slow', way, way, way, way, way, way];
+    const found = await Promise.all(all.map((who, at) => outcome(who, at === 0 ? '9.9.9.9' : '9.1.1.1')));
+    expect(found[0]).toBe('judged');
+    // One may be on its way here while another is aside.
+    expect([3, 4]).toContain(guilty().length);
+    expect(found.filter((one) => one.includes('again and again'))).toHaveLength(6 - guilty().length);
+  },
+);
+
+test('an error that comes after its message was answered is laid to no other message', async () => {
+  start();
+  const ended = 'the judge of incoming mail ended';
+  expect(await outcomes('stray', 'long', 'exit')).toEqual(['judged', 'judged', ended]);
+  expect(guilty()).toEqual(['9.1.2.1']);
+});
+
+test('a thread that ends when nobody is there any more is nobody’s', async () => {
+  start();
+  expect(await outcome('stray', '9.1.1.1')).toBe('judged');
+  await expect.poll(() => told, { timeout: 10_000 }).toHaveLength(1);
+  expect(await outcome('quick', '9.1.1.1')).toBe('judged');
+  expect(guilty()).toEqual([]);
+});
+
+test('a thread that cannot even start is tried once a second, and mail comes again', async () => {
+  start({ thread: new URL(`data:text/javascript,throw new Error('no database')`), restMs: 1_000 });
+  const until = performance.now() + 2_500;
+  while (performance.now() < until) await expect(client.judge(from('quick'))).rejects.toBeInstanceOf(JudgeAway);
+  expect(told.length).toBeGreaterThan(1);
+  expect(told.length).toBeLessThanOrEqual(4);
+  expect(guilty()).toEqual([]);
+});
+
+test('what waits for the next thread is refused when the judge is closed', async () => {
+  start({ restMs: 60_000 });
+  await expect(client.judge(from('exit'))).rejects.toThrow('ended');
+  const waits = client.judge(from('quick'));
+  await Promise.all([expect(waits).rejects.toBeInstanceOf(JudgeAway), client[Symbol.asyncDispose]()]);
+});

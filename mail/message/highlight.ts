@@ -74,6 +74,12 @@ function marked(text: string, from: number, ranges: readonly Range[], octets: nu
   return inside ? out + CLOSE : out;
 }
 
+/** The text of which {@link highlight} or {@link highlightPart} made this. */
+export function unmarked(html: string): string {
+  const text = html.replaceAll(OPEN, '').replaceAll(CLOSE, '');
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
 function escape(character: string): string {
   return character === '&' ? '&amp;' : character === '<' ? '&lt;' : character === '>' ? '&gt;' : character;
 }

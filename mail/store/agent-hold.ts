@@ -12,6 +12,14 @@ export const STOPPED_ON_REQUEST = `${AGENT_STOPPED}; before that it was ${ON_REQ
 /** Messages, and recipients, that one commit looks at. */
 const SLICE = 500;
 
+/**
+ * How long a stop is known when all of it is held: whoever lets mail go in slices has to see one that came between two of
+ * them. In ms, and longer than one request lasts.
+ */
+const SEEN_MS = 10 * 60_000;
+/** Nothing was sent before this place; in place of an id stands since when. */
+const ALL_HELD = 'UPDATE agent_hold SET at = 0, send = ? WHERE id = ?';
+
 /** Whose mail is held: that of one agent of a tenant, or with null of all. */
 export interface Stopped {
   tenant: number;
@@ -26,12 +34,29 @@ interface Hold extends Row {
   send: number;
 }
 
+interface SentMail extends Row {
+  id: number;
+  at: number;
+  trace: string;
+}
+
 interface Waiting extends Row {
   id: number;
   trace: string;
   account_id: number | null;
   recipient: string;
 }
+
+// One text for all of a tenant and one for a single agent, each led by its own index: with one for both, an agent that sent
+// little would be found among all that its organization did.
+const LAST_OF_ALL = `INSERT INTO agent_hold (tenant, credential, at, send) SELECT tenant, NULL, at, id + 1
+   FROM agent_send INDEXED BY agent_send_tenant WHERE tenant = ?1 ORDER BY at DESC, id DESC LIMIT 1`;
+const LAST_OF_ONE = `INSERT INTO agent_hold (tenant, credential, at, send) SELECT tenant, credential, at, id + 1
+   FROM agent_send INDEXED BY agent_send_credential WHERE tenant = ?1 AND credential = ?2 ORDER BY at DESC, id DESC LIMIT 1`;
+const BEFORE_OF_ALL = `SELECT id, at, trace FROM agent_send INDEXED BY agent_send_tenant
+   WHERE tenant = ?1 AND (at, id) < (?2, ?3) ORDER BY at DESC, id DESC LIMIT ?4 + 0`;
+const BEFORE_OF_ONE = `SELECT id, at, trace FROM agent_send INDEXED BY agent_send_credential
+   WHERE tenant = ?1 AND credential = ?5 AND (at, id) < (?2, ?3) ORDER BY at DESC, id DESC LIMIT ?4 + 0`;
 
 /**
  * Holds what agents of a tenant sent, and what has not left: what waits for its time, and what is in the queue. From this
@@ -45,12 +70,8 @@ export async function holdAgentMail(
   stamp: Stamp,
 ): Promise<number> {
   for (const credential of agents) {
-    await tx.run(
-      `INSERT INTO agent_hold (tenant, credential, at, send) SELECT ?1, ?2, at, id + 1 FROM agent_send
-       WHERE tenant = ?1 AND (?2 IS NULL OR credential = ?2) ORDER BY at DESC, id DESC LIMIT 1`,
-      tenant,
-      credential,
-    );
+    if (credential === null) await tx.run(LAST_OF_ALL, tenant);
+    else await tx.run(LAST_OF_ONE, tenant, credential);
   }
   return (await holdMore.run(tx, { tenant }, stamp)).held;
 }
@@ -60,7 +81,7 @@ export const holdMore = command(
   'hold-more',
   async (tx, { tenant }: { tenant: number | null }, stamp): Promise<{ held: number; more: boolean }> => {
     const hold = await tx.get<Hold>(
-      `SELECT id, tenant, credential, at, send FROM agent_hold WHERE ?1 IS NULL OR tenant = ?1 ORDER BY id LIMIT 1`,
+      `SELECT id, tenant, credential, at, send FROM agent_hold WHERE at > 0 AND (?1 IS NULL OR tenant = ?1) ORDER BY id LIMIT 1`,
       tenant,
     );
     if (hold === undefined) return { held: 0, more: false };
@@ -69,16 +90,16 @@ export const holdMore = command(
 );
 
 /** Its chore: what a crash left undone is done by the next round. */
-export const holdRest = command(
-  'hold-rest',
-  async (tx, _input: undefined, stamp): Promise<boolean> => (await holdMore.run(tx, { tenant: null }, stamp)).more,
-);
+export const holdRest = command('hold-rest', async (tx, _input: undefined, stamp): Promise<boolean> => {
+  await tx.run('DELETE FROM agent_hold WHERE at = 0 AND send < ?', stamp.now - SEEN_MS);
+  return (await holdMore.run(tx, { tenant: null }, stamp)).more;
+});
 
 /** Whether a message is one that is still to be held: its row does not say so yet. */
 export async function isToBeHeld(rx: Read, trace: string): Promise<boolean> {
   const row = await rx.get(
     `SELECT 1 AS yes FROM agent_hold h CROSS JOIN agent_send g ON g.trace = ?
-     WHERE g.tenant = h.tenant AND (h.credential IS NULL OR g.credential = h.credential)
+     WHERE h.at > 0 AND g.tenant = h.tenant AND (h.credential IS NULL OR g.credential = h.credential)
        AND (g.at, g.id) < (h.at, h.send) LIMIT 1`,
     trace,
   );
@@ -109,23 +130,20 @@ export async function holdWhole(
 /** A window of messages, the newest first: the others have left, or wait for long. */
 async function holdSlice(tx: Write, hold: Hold, stamp: Stamp): Promise<number> {
   const { id, tenant, credential } = hold;
-  const window = await tx.all<{ id: number; at: number; trace: string }>(
-    `SELECT id, at, trace FROM agent_send WHERE tenant = ?1 AND (?2 IS NULL OR credential = ?2)
-       AND (at, id) < (?3, ?4) ORDER BY at DESC, id DESC LIMIT ?5`,
-    tenant,
-    credential,
-    hold.at,
-    hold.send,
-    SLICE,
-  );
+  const place = [tenant, hold.at, hold.send, SLICE] as const;
+  const window =
+    credential === null
+      ? await tx.all<SentMail>(BEFORE_OF_ALL, ...place)
+      : await tx.all<SentMail>(BEFORE_OF_ONE, ...place, credential);
   const traces = JSON.stringify(window.map(({ trace }) => trace));
   const whole = await stillWhole(tx, traces);
   for (const one of whole) await holdWhole(tx, tenant, one, stamp);
-  const queued = await stillQueued(tx, traces);
+  const found = await stillQueued(tx, traces);
+  const queued = found.slice(0, SLICE);
   for (const one of queued) await holdRow(tx, tenant, one, stamp);
   const last = window.at(-1);
-  if (queued.length === SLICE) return whole.length + SLICE; // the same window has more
-  if (last === undefined || window.length < SLICE) await tx.run('DELETE FROM agent_hold WHERE id = ?', id);
+  if (found.length > SLICE) return whole.length + SLICE; // the same window has more
+  if (last === undefined || window.length < SLICE) await tx.run(ALL_HELD, stamp.now, id);
   else await tx.run('UPDATE agent_hold SET at = ?, send = ? WHERE id = ?', last.at, last.id, id);
   return whole.length + queued.length;
 }
@@ -142,15 +160,16 @@ function stillWhole(tx: Write, traces: string): Promise<Waiting[]> {
   );
 }
 
+/** One more than a slice where there are more: mostly there is a row for each message, and the window ends with the slice. */
 function stillQueued(tx: Write, traces: string): Promise<Waiting[]> {
   return tx.all<Waiting>(
     `SELECT q.id, s.trace, s.account_id, q.recipient FROM json_each(?1) j
        CROSS JOIN submission s ON s.trace = j.value JOIN queue q ON q.submission_id = s.id
-     WHERE q.held_because IS NOT ?2 AND q.held_because IS NOT ?3 LIMIT ?4`,
+     WHERE q.held_because IS NOT ?2 AND q.held_because IS NOT ?3 LIMIT ?4 + 0`,
     traces,
     AGENT_STOPPED,
     STOPPED_ON_REQUEST,
-    SLICE,
+    SLICE + 1,
   );
 }
 

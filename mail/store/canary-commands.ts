@@ -38,14 +38,16 @@ export const plantCanary = command('plant-canary', async (tx, canary: NewCanary,
   if (home.canaries >= MOST_CANARIES) return { kind: 'too-many' };
   if (address !== null && (await isTaken(tx, address))) return { kind: 'taken' };
   if (index !== null && (await overQuota(tx, account, index.size))) return { kind: 'over-quota' };
-  const email = index === null ? null : await putMessage(tx, { ...canary, index, data }, home.inbox, stamp);
+  const put = index === null ? null : await putMessage(tx, { ...canary, index, data }, home.inbox, stamp);
+  const email = put?.email ?? null;
   const { id } = await tx.run(
-    `INSERT INTO canary (tenant, account_id, label, email_id, address_key, domain_id, digest, length, print, made_by, made_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO canary (tenant, account_id, label, email_id, blob_id, address_key, domain_id, digest, length, print, made_by, made_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     tenant,
     account,
     label,
     email,
+    put?.blob ?? null,
     address,
     address === null ? null : home.domain,
     form?.digest ?? null,
@@ -87,11 +89,11 @@ async function putMessage(
   { account, index, data, receivedAt }: NewCanary & { index: MessageIndex },
   inbox: number,
   stamp: Stamp,
-): Promise<number> {
+): Promise<{ email: number; blob: number }> {
   const blob = await addBlob(tx, newBlob({ data, file: null }));
   const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt });
   await addEntry(tx, inbox, email, { bits: SEEN, kw: [] }, stamp);
-  return email.id;
+  return { email: email.id, blob };
 }
 
 /** Takes a canary away, with its message wherever that was moved to and with all that is known of who went to it. */
@@ -134,16 +136,16 @@ export const settleCanary = command(
   },
 );
 
-/** Notes who went to a canary. Once, until a person has looked at it; answers whether it is new. */
+/** Notes who went to a canary, in place of what was known of that; its owners are to be told, and a person is to look at it. */
 export async function noteTrip(
   tx: Write,
   { canary, credential, door, what, about }: Omit<CanaryTrip, 'at' | 'settledAt'>,
   { now }: Stamp,
-): Promise<boolean> {
-  const { changes } = await tx.run(
+): Promise<void> {
+  await tx.run(
     `INSERT INTO canary_trip (canary_id, credential, at, door, what, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
      ON CONFLICT (canary_id, credential) DO UPDATE SET at = ?3, door = ?4, what = ?5, detail = ?6, told_at = NULL,
-       settled_at = NULL WHERE settled_at IS NOT NULL`,
+       settled_at = NULL`,
     canary,
     credential,
     now,
@@ -151,10 +153,12 @@ export async function noteTrip(
     what,
     JSON.stringify(about),
   );
-  return changes > 0;
 }
 
-/** Mail came to one of an account's addresses: notes it when that is a canary. Part of the delivery's own commit. */
+/**
+ * Mail came to one of an account's addresses: notes it when that is a canary. Once, until a person has looked at it: who
+ * writes there is nobody here, and could have owners told without end. Part of the delivery's own commit.
+ */
 export async function noteCanaryMail(
   tx: Write,
   { account, keys, sender }: { account: number; keys: () => readonly string[]; sender: string },
@@ -166,7 +170,8 @@ export async function noteCanaryMail(
   );
   if (any === undefined) return;
   const found = await tx.all<{ id: number }>(
-    'SELECT id FROM canary WHERE account_id = ? AND address_key IN (SELECT value FROM json_each(?))',
+    `SELECT id FROM canary c WHERE account_id = ? AND address_key IN (SELECT value FROM json_each(?))
+       AND NOT EXISTS (SELECT 1 FROM canary_trip t WHERE t.canary_id = c.id AND t.credential = '' AND t.settled_at IS NULL)`,
     account,
     JSON.stringify(keys()),
   );

@@ -67,8 +67,8 @@ export const canaryMessages = query(
   'canary-messages',
   async (rx, { account, emails }: { account: number; emails: readonly number[] }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
-      `SELECT c.id FROM account a CROSS JOIN canary c ON c.tenant = a.tenant CROSS JOIN email e ON e.id = c.email_id
-       WHERE a.id = ? AND e.blob_id IN (SELECT o.blob_id FROM json_each(?) g CROSS JOIN email o ON o.id = g.value)`,
+      `SELECT DISTINCT c.id FROM json_each(?2) g CROSS JOIN email e ON e.id = g.value
+         CROSS JOIN canary c ON c.blob_id = e.blob_id WHERE c.tenant = (SELECT tenant FROM account WHERE id = ?1)`,
       account,
       JSON.stringify(emails),
     );
@@ -98,22 +98,6 @@ export async function canaryAccount(rx: Read, domain: number, key: string): Prom
   );
   return row?.account_id ?? null;
 }
-
-/** Those of these canaries with which a credential is not known to have had to do. */
-export const freshTrips = query(
-  'fresh-trips',
-  async (
-    rx,
-    { canaries, credential }: { canaries: readonly number[]; credential: string },
-  ): Promise<{ canary: number; account: number; tenant: number }[]> =>
-    rx.all<{ canary: number; account: number; tenant: number }>(
-      `SELECT c.id AS canary, c.account_id AS account, c.tenant FROM canary c
-       WHERE c.id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM canary_trip t
-         WHERE t.canary_id = c.id AND t.credential = ? AND t.settled_at IS NULL)`,
-      JSON.stringify(canaries),
-      credential,
-    ),
-);
 
 interface CanaryRow extends Row {
   id: number;

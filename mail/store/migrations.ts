@@ -37,6 +37,7 @@ const files = [
   '0034-canary.sql',
   '0035-agent-hold.sql',
   '0036-labelled.sql',
+  '0037-canary-blob.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

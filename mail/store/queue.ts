@@ -139,7 +139,7 @@ export const beginAttempts = command(
            AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN paused_sender p ON p.sender = s.sent_by
              WHERE s.id = queue.submission_id AND p.paused_at IS NOT NULL)
            AND NOT EXISTS (SELECT 1 FROM agent_hold h CROSS JOIN submission s ON s.id = queue.submission_id
-             CROSS JOIN agent_send g ON g.trace = s.trace WHERE g.tenant = h.tenant
+             CROSS JOIN agent_send g ON g.trace = s.trace WHERE h.at > 0 AND g.tenant = h.tenant
                AND (h.credential IS NULL OR g.credential = h.credential) AND (g.at, g.id) < (h.at, h.send))
            AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN json_each(s.signers) j WHERE s.id = queue.submission_id
              AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = j.value))`,

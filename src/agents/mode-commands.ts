@@ -1,6 +1,6 @@
 import type { AgentMode } from '../../mail/delivery/agent/types.ts';
 import { holdAgentMail } from '../../mail/store/agent-hold.ts';
-import { releaseStopped } from '../../mail/store/agent-release.ts';
+import { type LetGoPlace, releaseStopped } from '../../mail/store/agent-release.ts';
 import { command, type Read } from '../../mail/store/engine/types.ts';
 import { publicId } from '../ids.ts';
 
@@ -55,16 +55,17 @@ export const releaseAgentMail = command(
   'release-agent-mail',
   async (
     tx,
-    { organization, id }: { organization: number; id: number | null },
+    { organization, id, from }: { organization: number; id: number | null; from?: LetGoPlace },
     stamp,
-  ): Promise<{ kind: 'released'; released: number; more: boolean } | { kind: 'frozen' }> => {
+  ): Promise<{ kind: 'released'; released: number; next: LetGoPlace | null } | { kind: 'frozen' }> => {
     const frozen = await tx.get(
       'SELECT 1 AS there FROM organization WHERE id = ? AND frozen_at IS NOT NULL',
       organization,
     );
     if (frozen !== undefined) return { kind: 'frozen' };
     const credentials = id === null ? null : await lineOf(tx, organization, id);
-    return { kind: 'released', ...(await releaseStopped(tx, { tenant: organization, credentials }, stamp)) };
+    const letGo = { tenant: organization, credentials, ...(from !== undefined && { from }) };
+    return { kind: 'released', ...(await releaseStopped(tx, letGo, stamp)) };
   },
 );
 

@@ -1,9 +1,10 @@
 import type { SentTrip, Tripped } from '../../mail/delivery/agent/types.ts';
 import { ShownForms, type ShownSearch } from '../../mail/delivery/agent/secrets/shown-form.ts';
 import type { Log, Meter } from '../../mail/log.ts';
-import { canaryForms, canaryMessages, canaryOf, freshTrips, type TripKind } from '../../mail/store/canary.ts';
+import { canaryForms, canaryMessages, canaryOf, type TripKind } from '../../mail/store/canary.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { honeytokensIn, OVERLAP } from './honeytokens-in.ts';
+import { freshTrips } from './queries.ts';
 import { tripCanaries } from './trip-commands.ts';
 
 interface Needs {

@@ -40,7 +40,7 @@ const STOPPED = [
   'It is frozen: it reads and sends nothing, and what it had sent and has not left is held.',
   'Where it was a password, all tokens that open its mailbox are frozen, and it opens nothing',
   'until you say on the page of the canary that you looked.',
-  'Each goes to a canary once: say there that you looked, or it goes there again unnoticed.',
+  'Once you let it work again, it is frozen again whenever it goes there.',
   'It may have been talked into this by a mail that it read. Look before you let it work again.',
 ];
 const UNKNOWN = [

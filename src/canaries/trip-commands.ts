@@ -1,10 +1,11 @@
 import { noteTrip } from '../../mail/store/canary-commands.ts';
-import { freshTrips, type TripKind } from '../../mail/store/canary.ts';
+import type { TripKind } from '../../mail/store/canary.ts';
 import { holdAgentMail } from '../../mail/store/agent-hold.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { setTokenMode } from '../agents/mode-commands.ts';
 import { appendAudit } from '../audit/commands.ts';
 import { publicId, rowId } from '../ids.ts';
+import { freshTrips } from './queries.ts';
 
 interface Tripping {
   /** Public id of a token, or of the mailbox whose password it is. */
@@ -20,8 +21,8 @@ interface Tripping {
 const MOST_NAMED = 20;
 
 /**
- * Freezes who went to canaries, each time a person has not heard of it yet: a token, or all tokens that open the mailbox
- * whose password it was. What they sent and has not left is held. Answers how many canaries it was.
+ * Freezes who went to canaries, again where a person let it work again: a token, or all tokens that open the mailbox whose
+ * password it was. What they sent and has not left is held. Answers how many canaries it was.
  */
 export const tripCanaries = command(
   'trip-canaries',

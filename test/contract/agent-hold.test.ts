@@ -8,7 +8,7 @@ import {
   type Stopped,
   STOPPED_ON_REQUEST,
 } from '../../mail/store/agent-hold.ts';
-import { releaseStopped } from '../../mail/store/agent-release.ts';
+import { type LetGo, releaseStopped } from '../../mail/store/agent-release.ts';
 import { forgetAgentSends } from '../../mail/store/agent-send.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { beginAttempts } from '../../mail/store/queue.ts';
@@ -21,9 +21,17 @@ const DAY = 24 * 3_600_000;
 const stop = command('test-stop', (tx, { tenant, credential }: Stopped, stamp) =>
   holdAgentMail(tx, tenant, [credential], stamp),
 );
-const release = command('test-release', (tx, { tenant, credential }: Stopped, stamp) =>
-  releaseStopped(tx, { tenant, credentials: credential === null ? null : [credential] }, stamp),
+const release = command('test-release', (tx, { tenant, credential, from }: Stopped & Pick<LetGo, 'from'>, stamp) =>
+  releaseStopped(
+    tx,
+    { tenant, credentials: credential === null ? null : [credential], ...(from !== undefined && { from }) },
+    stamp,
+  ),
 );
+/** Rows of the queue that are held again, as when their agent was stopped. */
+const again = command('test-hold-again', async (tx, ids: readonly number[]): Promise<void> => {
+  for (const id of ids) await tx.run('UPDATE queue SET state = 1, held_because = ? WHERE id = ?', AGENT_STOPPED, id);
+});
 const rowsHeld = query('test-held', async (rx): Promise<number[]> => {
   const held = await rx.all<{ id: number }>(
     'SELECT id FROM queue WHERE state = 1 AND held_because IN (?, ?) ORDER BY id',
@@ -36,9 +44,13 @@ const counted = query('test-sends', async (rx): Promise<number> => {
   return (await rx.get<{ n: number }>('SELECT count(*) AS n FROM agent_send'))?.n ?? 0;
 });
 
+const countedHolds = query('test-holds', async (rx): Promise<number> => {
+  return (await rx.get<{ n: number }>('SELECT count(*) AS n FROM agent_hold'))?.n ?? 0;
+});
+
 let world: GateWorld;
 beforeEach(async () => {
-  world = await GateWorld.open([stop, release]);
+  world = await GateWorld.open([stop, release, again]);
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -82,11 +94,70 @@ describe('all mail of an agent that is stopped', () => {
     await sendMany(1203);
     await world.box.store.write(stop, ALL);
     await finish();
-    let slices = 0;
-    for (let more = true; more; slices++) ({ more } = await world.box.store.write(release, ALL));
-    expect(slices).toBe(3);
+    const slices: number[] = [];
+    for (let from: LetGo['from']; ;) {
+      const { released, next } = await world.box.store.write(release, { ...ALL, ...(from !== undefined && { from }) });
+      slices.push(released);
+      if (next === null) break;
+      from = next;
+    }
+    expect(slices).toEqual([500, 500, 203]);
     expect(await held()).toEqual([]);
     expect(await due()).toEqual(Array.from({ length: 1203 }, (_, i) => i + 1));
+  });
+
+  test('is let go from where it was, and after a crash from the first that is held', { timeout: 60_000 }, async () => {
+    await sendMany(503);
+    await world.box.store.write(stop, ALL);
+    await finish();
+    const { next } = await world.box.store.write(release, ALL);
+    expect(next).toMatchObject({ whole: null, queued: 500 });
+    await world.box.store.write(again, [1]);
+    await world.box.reopen();
+    // Who goes on does not look back, and who begins again does.
+    const on = { ...ALL, ...(next !== null && { from: next }) };
+    expect(await world.box.store.write(release, on)).toEqual({ released: 3, next: null });
+    expect(await held()).toEqual([1]);
+    expect(await world.box.store.write(release, ALL)).toEqual({ released: 1, next: null });
+  });
+
+  test('stays held from where it was when somebody stops it again in the middle', { timeout: 60_000 }, async () => {
+    await sendMany(503);
+    await sendMany(3, 'tok_2');
+    await world.box.store.write(stop, ALL);
+    await finish();
+    const { next } = await world.box.store.write(release, ALL);
+    const goOn = (over: Partial<Stopped>) =>
+      world.box.store.write(release, { ...ALL, ...over, ...(next !== null && { from: next }) });
+    // All of it is held with the stop itself.
+    await world.box.store.write(stop, { tenant: 1, credential: 'tok_2' });
+    expect(await world.box.store.write(holdMore, { tenant: 1 })).toEqual({ held: 0, more: false });
+    world.box.clock.now += 5 * 60_000;
+    await finish();
+    expect(await goOn({})).toEqual({ released: 0, next: null });
+    expect(await goOn({ credential: 'tok_2' })).toEqual({ released: 0, next: null });
+    expect(await goOn({ credential: 'tok_1' })).toEqual({ released: 3, next: null });
+    expect(await held()).toEqual([504, 505, 506]);
+    await world.box.store.write(stop, ALL);
+    await finish();
+    expect(await held()).toHaveLength(506);
+    // What a person asks for then is newer than the stop, also for one of those who were stopped together.
+    const one = { tenant: 1, credential: 'tok_1' };
+    const { next: place } = await world.box.store.write(release, one);
+    expect(place).not.toBeNull();
+    const on = { ...one, ...(place !== null && { from: place }) };
+    expect(await world.box.store.write(release, on)).toEqual({ released: 3, next: null });
+    expect(await held()).toEqual([504, 505, 506]);
+  });
+
+  test('is known as stopped for a while, and not for ever', async () => {
+    await sendMany(1);
+    await world.box.store.write(stop, ALL);
+    const holds = (): Promise<number> => world.box.store.read(countedHolds, undefined);
+    expect(await holds()).toBe(1);
+    world.box.clock.now += 11 * 60_000;
+    await finish();
+    expect(await holds()).toBe(0);
   });
 
   test('is its own, and nothing that it sends after it was let work again', async () => {
@@ -129,7 +200,7 @@ describe('all mail of an agent that is stopped', () => {
     expect(
       await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'release', byToken: true }),
     ).toMatchObject({ changed: 0 });
-    expect(await world.box.store.write(release, ALL)).toEqual({ released: 2, more: false });
+    expect(await world.box.store.write(release, ALL)).toEqual({ released: 2, next: null });
     expect(await due()).toEqual([1, 3]);
     await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'release' });
     expect(await due()).toEqual([1, 2, 3]);
@@ -142,6 +213,20 @@ describe('all mail of an agent that is stopped', () => {
     await world.box.store.write(forgetAgentSends, undefined);
     expect(await world.box.store.read(counted, undefined)).toBe(1);
     expect(await world.box.store.write(stop, ALL)).toBe(1);
+  });
+
+  test('is held in a slice for each 500 messages, and more where they have more recipients', async () => {
+    await world.send(Array.from({ length: 600 }, (_, i) => `many-${i}@x.test`));
+    await sendMany(999);
+    const slices = [await world.box.store.write(stop, ALL)];
+    for (let more = true; more;) {
+      const done = await world.box.store.write(holdMore, { tenant: 1 });
+      slices.push(done.held);
+      ({ more } = done);
+    }
+    // The older half of the messages has 1,099 rows; nothing is left, which the last slice finds.
+    expect(slices).toEqual([500, 500, 500, 99, 0, 0]);
+    expect(await held()).toHaveLength(1599);
   });
 
   test('is counted for whom it is asked', async () => {

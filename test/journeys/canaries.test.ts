@@ -286,18 +286,24 @@ describe('the password of a mailbox under a policy', () => {
     await remove(canary);
   });
 
-  test('over JMAP downloads it as programs do, and is stopped when it asks for its text', async () => {
+  test('over JMAP downloads it as programs do, and is stopped when it asks for its text, or a snippet of it', async () => {
     const canary = await plant();
     const account = await accountOf(basic());
     const blob = `${base}/jmap/download/${account}/${canary.messageId}/x.eml`;
     expect((await http('GET', blob, { authorization: basic() })).text).toContain(canary.honeytoken);
+    const snippet = (body: string) => ({ filter: { body }, emailIds: [canary.messageId] });
+    expect((await jmap(basic(), 'SearchSnippet/get', snippet('keeping'))).text).toContain('<mark>Keeping</mark> this');
     expect(await tripsOf(canary)).toEqual([]);
+    const opened = { by: mailboxId, door: 'jmap', what: 'opened', settledAt: null };
+    expect((await jmap(basic(), 'SearchSnippet/get', snippet('login'))).text).toContain(canary.honeytoken);
+    expect(await tripsOf(canary)).toMatchObject([opened]);
+    await org('settle_canary', { canaryId: canary.canaryId });
     await jmap(basic(), 'Email/get', {
       ids: [canary.messageId],
       properties: ['bodyValues'],
       fetchTextBodyValues: true,
     });
-    expect(await tripsOf(canary)).toMatchObject([{ by: mailboxId, door: 'jmap', what: 'opened' }]);
+    expect(await tripsOf(canary)).toMatchObject([opened]);
     await remove(canary);
   });
 });

@@ -1,5 +1,6 @@
-import { highlight, highlightPart } from '../../message/highlight.ts';
+import { highlight, highlightPart, unmarked } from '../../message/highlight.ts';
 import { unpackParts } from '../../message/parts.ts';
+import { previewText } from '../../message/preview.ts';
 import type { Term } from '../../message/search-terms.ts';
 import { partTexts } from '../../message/search-text.ts';
 import { blobPath } from '../../store/blob.ts';
@@ -19,6 +20,8 @@ export interface Snippet {
   email: number;
   subject: string | null;
   preview: string | null;
+  /** The preview has more of the text than the line that a list shows. */
+  opens: boolean;
 }
 
 /** What is to be marked where. */
@@ -53,24 +56,27 @@ export const emailSnippets: Query<
     id: number;
     veiled_from: number | null;
     subject: string;
+    listed: string;
     parts: string;
     file: string | null;
     data: Uint8Array | null;
   }>(
-    `SELECT e.id, e.veiled_from, m.subject, m.parts, b.file, b.data FROM email e JOIN email_meta m ON m.email_id = e.id
+    `SELECT e.id, e.veiled_from, m.subject, m.preview AS listed, m.parts, b.file, b.data FROM email e JOIN email_meta m ON m.email_id = e.id
      JOIN blob b ON b.id = e.blob_id WHERE e.id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(seen.map(({ id }) => id)),
   );
-  return rows.map(({ id, veiled_from: veiledFrom, subject, parts, file, data }) => {
+  return rows.map(({ id, veiled_from: veiledFrom, subject, listed, parts, file, data }) => {
     const mayShow = isPerson || veiledFrom === null;
     using octets = file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobPath(blobs, file));
+    const shown =
+      searched.body.length === 0 || !mayShow
+        ? null
+        : preview((start, length) => octets.read(start, length), parts, searched);
     return {
       email: id,
       subject: searched.subject.length === 0 ? null : (highlight(subject.slice(0, SUBJECT), searched.subject) ?? null),
-      preview:
-        searched.body.length === 0 || !mayShow
-          ? null
-          : preview((start, length) => octets.read(start, length), parts, searched),
+      preview: shown,
+      opens: shown !== null && !listed.includes(previewText(unmarked(shown))),
     };
   });
 });

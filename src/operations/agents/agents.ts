@@ -125,7 +125,7 @@ export const startAllAgents = operation({
 });
 
 /** Commits of one request. */
-export const MOST_SLICES = 200;
+const MOST_SLICES = 200;
 
 /** Holds the rest, slice after slice; what one request does not come to is held before it could leave, or behind it. */
 async function heldIn({ store, tenant }: Call, first: number): Promise<number> {

@@ -4,7 +4,10 @@ import { rowId } from '../../ids.ts';
 import { operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id } from '../schemas.ts';
-import { MOST_SLICES, withoutMembers } from './agents.ts';
+import { withoutMembers } from './agents.ts';
+
+/** Messages, and recipients, that one request lets go. */
+const MOST_RELEASED = 100_000;
 
 export const releaseStoppedMail = operation({
   name: 'release_agent_mail',
@@ -22,14 +25,15 @@ export const releaseStoppedMail = operation({
   async run(call, { tokenId }) {
     withoutMembers(call);
     const id = tokenId === undefined ? null : (rowId('token', tokenId) ?? notFound('token'));
-    let released = 0;
-    for (let slice = 0; slice < MOST_SLICES; slice++) {
-      const done = await call.change(releaseAgentMail, { organization: call.tenant, id }, tokenId ?? 'agents');
+    const asked = { organization: call.tenant, id };
+    let done = await call.change(releaseAgentMail, asked, tokenId ?? 'agents');
+    for (let released = 0; ;) {
       if (done.kind === 'frozen') refuse('conflict', 'The organization is frozen: nothing of it is sent.');
       released += done.released;
       call.queueChanged();
-      if (!done.more) return { released, more: false };
+      if (done.next === null || released >= MOST_RELEASED) return { released, more: done.next !== null };
+      // Its audit row was written with the first slice: what follows was asked for there.
+      done = await call.store.writeSlice(releaseAgentMail, { ...asked, from: done.next });
     }
-    return { released, more: true };
   },
 });

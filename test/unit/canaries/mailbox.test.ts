@@ -3,9 +3,13 @@ import { route } from '../../../mail/delivery/route.ts';
 import { jmapRow } from '../../../mail/jmap/ids.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { dismissAccount, emptyGoneAccount } from '../../../mail/store/account-removal.ts';
+import { canaryMessages } from '../../../mail/store/canary.ts';
+import { copyEntries } from '../../../mail/store/entry-commands.ts';
+import { findMailbox } from '../../../mail/store/mailbox.ts';
 import { destroyEmails } from '../../../mail/store/email-change-commands.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
 import { forgetExpunged } from '../../../mail/store/tidy.ts';
+import { explained } from '../../support/explained.ts';
 import { CanaryWorld, type PlantedCanary } from '../../support/canary-world.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
 
@@ -65,8 +69,13 @@ describe('the address of a canary', () => {
     expect(listed).toMatchObject({
       result: { canaries: [{ trips: [{ by: '', what: 'written-to', addresses: ['sender@remote.example'] }] }] },
     });
+    await mailTo(canary.address);
     expect(await world.told()).toEqual([]);
     expect(await world.audited()).toHaveLength(1);
+    await world.asPerson('settle_canary', { canaryId: canary.canaryId });
+    await mailTo(canary.address);
+    expect(await world.told()).toEqual([]);
+    expect(await world.audited()).toHaveLength(2);
   });
 });
 
@@ -86,7 +95,7 @@ describe('a letter', () => {
       'opened its message, by rest get_message',
       'agent (tok_2)',
       'To: you@x.example',
-      'say there that you looked, or it goes there again unnoticed',
+      'Once you let it work again, it is frozen again whenever it goes there',
       `/mailboxes/mbx_${account}/canaries`,
       new Date(world.clock.now).toISOString(),
     ]) {
@@ -155,6 +164,34 @@ describe('what is planted', () => {
     const mail = { from: 'me@a.test', to: 'you@x.example', subject: 'Hello', text: canary.honeytoken };
     await world.asToken(token, 'send_email', mail);
     expect(await world.modeOf(token)).toBe('frozen');
+  });
+
+  test('is known in every copy of its message, also when only a copy is left', async () => {
+    const { store } = world.world;
+    const inbox = (await store.read(findMailbox, { account, name: 'INBOX' }))?.id ?? 0;
+    await store.write(copyEntries, { account, mailbox: inbox, to: inbox, uids: [1], move: false });
+    const { messages } = await world.do('list_messages', IN);
+    const [copy] = (messages as { id: string }[]).filter(({ id }) => id !== canary.messageId);
+    const open = async (): Promise<unknown> => {
+      await world.asToken(await world.mint(), 'get_message', { ...IN, messageId: copy?.id, format: 'facts' });
+      return (await world.audited()).map(({ detail }) => (JSON.parse(detail) as { what: string }).what);
+    };
+    expect(await open()).toEqual(['opened']);
+    const email = jmapRow('email', account, canary.messageId) ?? 0;
+    await store.write(destroyEmails, { account, emails: [email], ifState: null, by: null });
+    await store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER });
+    expect(await counted()).toMatchObject({ emails: 0, found: 1 });
+    expect(await open()).toEqual(['opened', 'opened']);
+  });
+
+  test('costs who is shown messages a look for each of them, however many canaries and copies there are', async () => {
+    using looked = explained(world.sending.made.store.dataDir);
+    const email = jmapRow('email', account, canary.messageId) ?? 0;
+    expect(await canaryMessages.run(looked.tx, { account, emails: [email, email] })).toEqual([1]);
+    expect(looked.plans.flat().filter((step) => / (?:c|e)\b/.test(step))).toEqual([
+      'SEARCH e USING INTEGER PRIMARY KEY (rowid=?)',
+      'SEARCH c USING INDEX canary_blob (blob_id=?)',
+    ]);
   });
 
   test('goes with its mailbox', async () => {

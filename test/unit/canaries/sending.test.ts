@@ -43,14 +43,15 @@ describe('mail of an agent with the secret of a canary', () => {
     expect(JSON.parse(row?.detail ?? '')).toMatchObject({ what: 'sent', door: 'api', to: ['you@x.example'] });
   });
 
-  test('is refused also when a person let the agent go on, and nobody is stopped again', async () => {
+  test('is refused also when a person let the agent go on, and it is frozen again', async () => {
     await send({ text: canary.honeytoken });
     await world.asPerson('set_agent_mode', { tokenId: `tok_${token}`, mode: 'normal' });
     const again = await send({ text: `${canary.honeytoken}!` });
-    expect(again).toMatchObject({ refusal: { error: 'secret_in_message' } });
+    expect(again).toMatchObject({ refusal: { error: 'action_not_allowed' } });
     expect(JSON.stringify(again)).not.toContain('canary');
-    expect(await world.modeOf(token)).toBe('normal');
+    expect(await world.modeOf(token)).toBe('frozen');
     expect(await left()).toBe(0);
+    expect(await world.audited()).toHaveLength(2);
   });
 
   test('that was removed goes', async () => {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { tripCanaries } from '../../../src/canaries/trip-commands.ts';
+import { rowId } from '../../../src/ids.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { CanaryWorld, type PlantedCanary } from '../../support/canary-world.ts';
 
@@ -114,16 +116,52 @@ describe('who trips one', () => {
     expect(await world.audited()).toEqual([]);
   });
 
-  test('trips it once; when a person has looked, again', async () => {
-    await world.asToken(token, 'get_message', ofMessage());
-    await world.asPerson('set_agent_mode', { tokenId: `tok_${token}`, mode: 'normal' });
-    await world.asToken(token, 'get_message', ofMessage());
-    expect(await world.modeOf(token)).toBe('normal');
+  test('trips it once, however often it asked before it was frozen', async () => {
+    const ask = () => world.asToken(token, 'get_message', ofMessage());
+    await Promise.all([ask(), ask(), ask()]);
+    expect(await world.modeOf(token)).toBe('frozen');
     expect(await world.audited()).toHaveLength(1);
-    await world.asPerson('settle_canary', { canaryId: canary.canaryId });
+  });
+
+  test.each(['normal', 'reply_only', 'read_only'])(
+    'and was let work again as %s trips it again, whether or not a person looked; owners are told each time',
+    async (mode) => {
+      await world.addOwner('ada@owner.test');
+      const trips = async (): Promise<number> => {
+        await world.asPerson('set_agent_mode', { tokenId: `tok_${token}`, mode });
+        world.clock.now += 1000;
+        await world.asToken(token, 'get_message', ofMessage());
+        expect(await world.modeOf(token)).toBe('frozen');
+        expect(await world.told()).toHaveLength((await world.audited()).length);
+        return (await world.audited()).length;
+      };
+      expect(await trips()).toBe(1);
+      expect(await trips()).toBe(2);
+      await world.asPerson('settle_canary', { canaryId: canary.canaryId });
+      expect(await trips()).toBe(3);
+      const { canaries } = await world.do('list_canaries', IN);
+      const at = new Date(world.clock.now).toISOString();
+      expect(canaries).toMatchObject([{ trips: [{ by: `tok_${token}`, at, settledAt: null }] }]);
+    },
+  );
+
+  test('was frozen with the password, and let work again, trips it for itself', async () => {
+    const account = await world.sending.account('me@a.test');
+    const trip = {
+      canaries: [rowId('canary', canary.canaryId) ?? 0],
+      door: 'imap',
+      what: 'opened',
+      about: [],
+    } as const;
+    const byPassword = () => world.world.store.write(tripCanaries, { ...trip, credential: `mbx_${account}` });
+    expect(await byPassword()).toEqual({ tripped: 1 });
+    expect(await world.modeOf(token)).toBe('frozen');
+    await world.asPerson('set_agent_mode', { tokenId: `tok_${token}`, mode: 'normal' });
+    // The password stands still until a person has looked.
+    expect(await byPassword()).toEqual({ tripped: 0 });
+    expect(await world.modeOf(token)).toBe('normal');
     await world.asToken(token, 'get_message', ofMessage());
     expect(await world.modeOf(token)).toBe('frozen');
-    expect(await world.audited()).toHaveLength(2);
   });
 
   test('trips all that it opens at once, and the log counts them', async () => {

@@ -46,6 +46,28 @@ test.each<[string, (id: string) => [string, Record<string, unknown>]]>([
   expect(shown).toEqual([id]);
 });
 
+test('a snippet opens a message where it shows more of the text than a list does', async () => {
+  const opened: string[] = [];
+  Object.assign(world.session, {
+    opened: (_account: number, emails: readonly number[], as: string) => {
+      opened.push(...emails.map(() => as));
+      return Promise.resolve();
+    },
+  });
+  const lines = `Dear &lt; all, <this> stands first. ${'Words of no interest. '.repeat(12)}\n\nthe word is sesame\n`;
+  const text = `From: a@y.test\nSubject: sesame\n\n${lines}`;
+  const id = await putMail(world.box.store, { account: world.account, receivedAt: 1 }, text);
+  const preview = async (filter: object): Promise<unknown> => {
+    const { list } = await world.call('SearchSnippet/get', { filter, emailIds: [id] });
+    return (list as { preview: unknown }[])[0]?.preview;
+  };
+  expect(await preview({ body: 'dear' })).toContain('&amp;lt; all, &lt;this&gt;');
+  expect(await preview({ subject: 'sesame' })).toBeNull();
+  expect(opened).toEqual([]);
+  expect(await preview({ body: 'sesame' })).toContain('the word is');
+  expect(opened).toEqual(['text']);
+});
+
 test('a draft that holds a part of a message has read it', async () => {
   const id = await put();
   await world.call('Email/set', {

@@ -41,6 +41,8 @@ export const searchSnippetGet: Method = {
     }
     const notFound = [...asked].filter(([, row]) => !found.has(row)).map(([id]) => id);
     await call.session.shown?.(access.account, [...found.keys()]);
+    const opened = [...found.values()].filter(({ opens }) => opens).map(({ email }) => email);
+    if (opened.length > 0) await call.session.opened?.(access.account, opened, 'text');
     return {
       accountId: args['accountId'],
       list: [...asked].flatMap(([emailId, row]) => {

@@ -55,7 +55,7 @@ class Follower {
 }
 
 test(`${RESTARTS} restarts during ${MESSAGES} messages: who follows the events misses none, and is told none twice`, async () => {
-  await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+  await using box = await startBox({ settings: UNDER_LOAD });
   const made = (await box.ask('create_agent_token', { name: 'follows', actions: ['read', 'send'] })) as {
     secret: string;
   };

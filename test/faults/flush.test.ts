@@ -17,7 +17,7 @@ describe('a flush that fails', () => {
     { name: 'once, the first', when: '1' },
     { name: 'once, the sixth', when: '6' },
   ])('ends the process and is never tried again: $name', async ({ when }) => {
-    await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+    await using box = await startBox({ settings: UNDER_LOAD });
     const directory = await mkdtemp(join(tmpdir(), 'flush-'));
     const trace = join(directory, 'trace');
     const ledger = new Ledger();
@@ -62,7 +62,7 @@ async function failures(trace: string): Promise<number[]> {
 test('a slow disk slows the answers down, nothing else, and takes no memory', async () => {
   const CLIENTS = 100;
   const SLOW_MS = 2000;
-  await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+  await using box = await startBox({ settings: UNDER_LOAD });
   const ledger = new Ledger();
   await load({ port: box.port('smtp'), queue: numberedMany('before', 200, 1), ledger, clients: 8 });
   using reader = await MailboxReader.open(box.port('imap'));

@@ -11,7 +11,7 @@ const CLIENTS = 8;
 const SEED = 20_261_121;
 
 test(`${KILLS} kills during ${MESSAGES} messages lose nothing that was acknowledged`, async () => {
-  await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+  await using box = await startBox({ settings: UNDER_LOAD });
   const random = seeded(SEED);
   const ledger = new Ledger();
   const queue = numberedMany('kill', MESSAGES, SEED);

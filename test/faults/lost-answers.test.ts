@@ -26,7 +26,7 @@ interface Send {
 type Fault = { kind: 'none' } | { kind: 'half' } | { kind: 'cut'; ms: number } | { kind: 'kill'; ms: number };
 
 test('what an agent repeats because it lost the answer arrives once: cut connections, kills, with and without keys', async () => {
-  await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+  await using box = await startBox({ settings: UNDER_LOAD });
   const random = seeded(SEED);
   const { token, messageId, passwords } = await prepared(box);
   const sends = await everyWay(box, token, messageId);

@@ -16,7 +16,7 @@ const STOPS = 10;
 const SEED = 11;
 
 test(`${STOPS} stops under load lose nothing, repeat nothing and leave nobody without an answer`, async () => {
-  await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+  await using box = await startBox({ settings: UNDER_LOAD });
   const random = seeded(SEED);
   const ledger = new Ledger();
   const queue: Numbered[] = [];

@@ -9,7 +9,7 @@ const CLIENTS = 8;
 const SEED = 7;
 
 test(`${KILLS} kills at a flush or a write with mail in flight lose nothing that was acknowledged`, async () => {
-  await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+  await using box = await startBox({ settings: UNDER_LOAD });
   const random = seeded(SEED);
   const ledger = new Ledger();
   const queue: Numbered[] = [];

@@ -32,7 +32,7 @@ test(`${KILLS} kills: every message that was accepted is told at least once, in 
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/mail`;
-  await using box = await startBox({ settings: UNDER_LOAD, freshPorts: true });
+  await using box = await startBox({ settings: UNDER_LOAD });
   const mailboxes = Array.from({ length: MAILBOXES }, (_, i) => `hook${i}@box.test`);
   for (const address of mailboxes) {
     await box.ask('add_mailbox', { address, password: box.password });

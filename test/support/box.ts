@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ControlAnswer, askServer } from '../../src/control/client.ts';
+import { freePort } from './free-port.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 /** Generous, as the machine may be busy with other things; what is measured has bounds of its own. */
@@ -20,8 +21,6 @@ export interface BoxOptions {
   settings?: Readonly<Record<string, string>>;
   /** A directory that is there already and stays; by default one is made and removed. */
   dataDir?: string;
-  /** Takes other ports at each start: for runs that are long enough for another program to take the old ones meanwhile. */
-  freshPorts?: boolean;
   /** Put in front of the command, such as `['strace', '-f']`. The signals then go to that program. */
   wrapper?: readonly string[];
 }
@@ -58,7 +57,7 @@ export class Box implements AsyncDisposable {
     return pid;
   }
 
-  /** The port of a door, which stays the same over restarts unless `freshPorts` is set. */
+  /** The port of a door, which stays the same over restarts. */
   port(door: Door): number {
     const port = this.#ports[door];
     if (port === undefined) throw new Error(`the box has no door ${door}`);
@@ -83,7 +82,7 @@ export class Box implements AsyncDisposable {
     const from = performance.now();
     const [program, ...args] = [...(this.#options.wrapper ?? []), COMMAND];
     const child = spawn(program, [...args, 'serve'], {
-      env: { ...this.env, ...this.#settings() },
+      env: { ...this.env, ...(await this.#settings()) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -154,13 +153,14 @@ export class Box implements AsyncDisposable {
     if (this.#options.dataDir === undefined) await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  #settings(): Record<string, string> {
-    const { hostname, freshPorts } = this.#options;
-    const before = freshPorts === true ? {} : this.#ports;
-    const doors = ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'HTTP', 'HTTPS'];
-    const ports = doors.map((door) => [`${door}_PORT`, String(before[door.toLowerCase() as Door] ?? 0)]);
+  async #settings(): Promise<Record<string, string>> {
+    const { hostname } = this.#options;
+    const ports: Record<string, string> = {};
+    for (const door of ['smtp', 'submission', 'submissions', 'imap', 'imaps', 'http', 'https'] as const) {
+      ports[`${door.toUpperCase()}_PORT`] = String(this.#ports[door] ?? (await freePort()));
+    }
     const all: Record<string, string> = {
-      ...(Object.fromEntries(ports) as Record<string, string>),
+      ...ports,
       ...(hostname === undefined
         ? { LOCAL_PASSWORD: this.password }
         : { HOSTNAME: hostname, LISTEN: '127.0.0.1', ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' }),

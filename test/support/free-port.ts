@@ -1,12 +1,32 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A port of loopback that nothing has now. */
+/** Below the ports that outgoing connections are given (from 32768 on): what had one is sure to get it again. */
+const LOWEST = 12_000;
+const HIGHEST = 32_000;
+/** Of each worker of a run, so that no two look at one port at the same time. */
+const EACH = 2_000;
+
+const first = LOWEST + ((Number(process.env['VITEST_POOL_ID'] ?? 0) * EACH) % (HIGHEST - LOWEST));
+let next = Math.floor(Math.random() * EACH);
+
+/** A port of loopback that nothing has now, and that no outgoing connection will have. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  for (let tries = 0; tries < EACH; tries++) {
+    const port = first + (next++ % EACH);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${first} to ${first + EACH - 1} is free`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }

@@ -11,7 +11,7 @@ const OTHERS = {
     'formatBodyStructure formatDate formatMailbox formatNamed formatParameter formatPhrase formatTypeName hasAttachment',
     'hashId headerSize isKnownCharset isOpenMessage isSevenBit isWholly letterHeader needsUtf8 nstring oneLine packParts',
     'readableText readReplyTo partBytes partTable partText plainTextHeader recipientField reportAddress section sortKey successReport summarize tagMac',
-    'textEntity unpackParts wholeIndex withoutDetail decodeQuotedPrintable',
+    'textEntity unmarked unpackParts wholeIndex withoutDetail decodeQuotedPrintable',
   ],
   smtp: ['BdatReader DotStuffer encodeXtext fault formatReply isFault reply'],
   'imap/wire': [

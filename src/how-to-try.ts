@@ -156,6 +156,12 @@ function live({ settings, listeners, seeded, selfSigned, baseUrl }: Facts): stri
           `  claim     ${secretUrl(() => baseUrl, 'claim', { token: seeded.claim })}`,
           '            Nobody has claimed this box: who opens this and sets a password owns it. Each start makes a new link.',
         ]),
+    ...(seeded.unheard === true
+      ? [
+          '  letters   No owner of this box has proved an address: none is told by mail what waits, or of trouble.',
+          `            The button that mails a link which proves it: ${baseUrl}/account`,
+        ]
+      : []),
     `  next      bin/mailstead domain add example.com${at} && bin/mailstead mailbox add you@example.com${at}`,
     '',
   ].join('\n');

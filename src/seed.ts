@@ -5,6 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { type AccountContext, provisionAccount } from './accounts/accounts.ts';
 import { onboardDomain } from './domains/domains.ts';
 import { BOX } from './letters/letter.ts';
+import { letterOwners } from './letters/owners.ts';
 import { seedOperator } from './organizations/commands.ts';
 import { offerOperatorClaim, seedLocalOwner } from './people/operator-commands.ts';
 import { newSecret } from './people/secrets.ts';
@@ -24,6 +25,8 @@ export interface Seeded {
   signIn?: string;
   /** Live mode until somebody has claimed the box: what the claim link carries. */
   claim?: string;
+  /** Live mode: it is claimed, and no owner can be told anything by mail. */
+  unheard?: boolean;
 }
 
 /**
@@ -44,7 +47,9 @@ export async function seed(context: AccountContext, settings: Settings): Promise
 async function seedLive({ store }: AccountContext): Promise<Seeded> {
   const { secret, hash } = newSecret();
   const { kind } = await store.write(offerOperatorClaim, { organization: OPERATOR, hash });
-  return kind === 'offered' ? { claim: secret } : {};
+  if (kind === 'offered') return { claim: secret };
+  const owners = await store.read(letterOwners, { organization: OPERATOR, daily: false });
+  return { unheard: owners.length === 0 };
 }
 
 async function seedLocal(context: AccountContext, settings: Settings): Promise<Seeded> {

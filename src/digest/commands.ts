@@ -3,12 +3,10 @@ import { command } from '../../mail/store/engine/types.ts';
 import { stopAgents } from '../agents/mode-commands.ts';
 import { appendAudit } from '../audit/commands.ts';
 import { publicId } from '../ids.ts';
-import { dayOf } from './day.ts';
+import { dayOf, newestDayAt } from './day.ts';
 
 /** Longer than an answer is taken, and than a letter looks back. */
 const KEEP_DAYS = 30;
-/** A clock that is set right by less at six in the morning must not send the letter of the day twice. */
-const CORRECTED_MS = 3_600_000;
 const SLICE = 400;
 
 /** Sends the letters of a day, once, with the row of the audit log that they name. */
@@ -137,7 +135,7 @@ export const forgetDigests = command('forget-digests', async (tx, _input: undefi
     `DELETE FROM digest WHERE (organization_id, day) IN
        (SELECT organization_id, day FROM digest WHERE day < ? OR day > ? LIMIT ?)`,
     before,
-    dayOf(now + CORRECTED_MS),
+    newestDayAt(now),
     SLICE,
   );
   const answers = await tx.run(

@@ -1,9 +1,10 @@
 import { query } from '../../mail/store/engine/types.ts';
 import type { Span } from './agent-queries.ts';
+import { newestDayAt } from './day.ts';
 
 /**
  * May scan. Organizations with agents whose owners want the letter of a day, can have it and have not had it, by their ids.
- * That they had one of a day to come is the doing of a clock that ran ahead.
+ * That they had one of a day to come is the doing of a clock that ran ahead, unless it is the next one by little.
  */
 export const digestDue = query(
   'digest-due',
@@ -16,12 +17,13 @@ export const digestDue = query(
              AND (t.expires_at IS NULL OR t.expires_at > ?2))
            OR EXISTS (SELECT 1 FROM agent_policy p JOIN agent_policy_account a ON a.policy_id = p.id
              WHERE p.tenant = o.id))
-         AND NOT EXISTS (SELECT 1 FROM digest d WHERE d.organization_id = o.id AND d.day = ?3)
+         AND NOT EXISTS (SELECT 1 FROM digest d WHERE d.organization_id = o.id AND d.day BETWEEN ?3 AND ?5)
        ORDER BY o.id LIMIT ?4`,
       input.after,
       input.now,
       input.day,
       input.limit,
+      newestDayAt(input.now),
     );
     return rows.map(({ id }) => id);
   },

@@ -71,7 +71,7 @@ export class Library {
       const error = {
         code: 429,
         message: 'rate_limited: too much is watched already',
-        data: { error: 'rate_limited' },
+        data: { error: 'rate_limited', retryAfterSeconds: 5 },
       };
       return Response.json({ jsonrpc: '2.0', id: rpcIdOf(message), error });
     }

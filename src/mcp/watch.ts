@@ -27,17 +27,19 @@ export async function watch(
   signal: AbortSignal,
 ): Promise<Watch | undefined> {
   const { mailboxes, outbox } = await allowed(world, caller, uris);
+  const seconds = world.waits.longest(caller);
+  const named = [...mailboxes, ...(outbox === null ? [] : [{ uri: outbox.uri, account: undefined }])];
+  const asked = named.map(({ account }) => ({ account, types: TYPES, caller, seconds, audience: { signal } }));
+  const waits = await world.waits.beginAll(asked);
+  if (waits === undefined) return undefined;
   using begun = new DisposableStack();
   const topics: Topic[] = [];
-  for (const { uri, account } of [...mailboxes, ...(outbox === null ? [] : [{ ...outbox, account: undefined }])]) {
-    const asked = { account, types: TYPES, caller, seconds: world.waits.longest(caller), audience: { signal } };
-    const wait = await world.waits.begin(asked);
-    if (wait === undefined) return undefined;
-    topics.push({ uri, wait: begun.use(wait) });
-    if (outbox?.uri !== uri) continue;
+  for (const [i, wait] of waits.entries()) topics.push({ uri: named[i]?.uri ?? '', wait: begun.use(wait) });
+  const waiting = topics.find(({ uri }) => uri === outbox?.uri);
+  if (outbox !== null && waiting !== undefined) {
     // What waits may be of a program, which has no account whose changes could be heard of.
     const follows = await world.waits.story.follow(outbox, (lines) => {
-      if (lines.some((line) => line.outbox !== null)) wait.wake('changed');
+      if (lines.some((line) => line.outbox !== null)) waiting.wait.wake('changed');
     });
     begun.defer(follows);
   }

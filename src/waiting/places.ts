@@ -40,6 +40,18 @@ export class Places<T> {
     return oldest;
   }
 
+  /** Whether an owner can get `count` more of which others give up `needed`, down to as many as it has then. */
+  canYield(newcomer: number, count: number, needed: number): boolean {
+    const share = (this.#held.get(newcomer)?.size ?? 0) + count;
+    if (this.#most <= share) return false;
+    let over = 0;
+    for (const { size } of this.#held.values()) {
+      over += Math.max(0, size - share);
+      if (over >= needed) return true;
+    }
+    return false;
+  }
+
   #moved(owner: number, before: number, now: number): void {
     this.#holding[before]?.delete(owner);
     if (now > 0) (this.#holding[now] ??= new Set()).add(owner);

@@ -66,21 +66,23 @@ export class Waits implements Disposable {
    * others, may have. What changes from now on wakes it.
    */
   async begin(asked: Asked): Promise<Wait | undefined> {
-    const own = this.#open.get(asked.caller.actor)?.size ?? 0;
-    if (own >= MOST.ofOne || !this.#hasRoom(asked.caller)) return undefined;
-    const wait = new Wait(asked, () => this.#end(wait));
-    this.#enter(wait);
-    this.#looking ??= setInterval(() => void this.#look(), LOOK_MS).unref();
-    if (this.#stopping) wait.wake('stopping');
-    try {
+    return (await this.beginAll([asked]))?.[0];
+  }
+
+  /** The same for all that one caller asks at once: nobody gives up a place for some of them when not all can begin. */
+  async beginAll(all: readonly Asked[]): Promise<Wait[] | undefined> {
+    const [first] = all;
+    if (first !== undefined && !this.#makeRoom(first.caller, all.length)) return undefined;
+    const entered = all.map((asked) => ({ asked, wait: this.#enter(asked) }));
+    using begun = new DisposableStack();
+    for (const { wait } of entered) begun.use(wait);
+    for (const { asked, wait } of entered) {
       const { account, types = TYPES } = asked;
       const accounts = new Map(account === undefined ? [] : [['', account]]);
       wait.ended(await this.#watch.add({ accounts, types, tell: () => wait.wake('changed') }));
-      return wait;
-    } catch (error) {
-      wait[Symbol.dispose]();
-      throw error;
     }
+    begun.move();
+    return entered.map(({ wait }) => wait);
   }
 
   /** For how long a stream of a caller may be open, seconds; an access token of OAuth ends before its grant does. */
@@ -107,24 +109,35 @@ export class Waits implements Disposable {
     this.#watch[Symbol.dispose]();
   }
 
-  /** Whether there is a place, be it one that another organization gives up now. */
-  #hasRoom(caller: Caller): boolean {
-    if (this.size < MOST.all) return true;
-    const leaving = this.#places.oldestOfMost(tenantOf(caller));
-    if (leaving === undefined) return false;
+  /** Whether there are so many places, be it that other organizations give them up now. */
+  #makeRoom(caller: Caller, count: number): boolean {
+    const own = this.#open.get(caller.actor)?.size ?? 0;
+    const missing = this.size + count - MOST.all;
+    if (own + count > MOST.ofOne) return false;
+    if (missing > 0 && !this.#places.canYield(tenantOf(caller), count, missing)) return false;
+    for (let i = 0; i < missing; i++) this.#displace(tenantOf(caller));
+    return true;
+  }
+
+  #displace(newcomer: number): void {
+    const leaving = this.#places.oldestOfMost(newcomer);
+    if (leaving === undefined) return;
     // Its place is free at once: it may be in the middle of a look, or of telling a client that reads slowly.
     this.#end(leaving);
     leaving.wake('displaced');
     this.#needs.metrics.count('waits_displaced_total');
-    return true;
   }
 
-  #enter(wait: Wait): void {
+  #enter(asked: Asked): Wait {
+    const wait = new Wait(asked, () => this.#end(wait));
     const { caller } = wait;
     const own = this.#open.get(caller.actor) ?? new Set();
     this.#open.set(caller.actor, own.add(wait));
     this.#places.take(tenantOf(caller), wait);
     this.#needs.metrics.gauge('waits_open', this.size);
+    this.#looking ??= setInterval(() => void this.#look(), LOOK_MS).unref();
+    if (this.#stopping) wait.wake('stopping');
+    return wait;
   }
 
   #end(wait: Wait): void {

@@ -138,4 +138,31 @@ describe('live mode', () => {
     await box.start();
     expect(saidBy(box, length)).not.toContain('/auth/setup');
   });
+
+  test('each start says that no letter comes until an owner of the box has proved an address', async () => {
+    await using box = await startBox({ hostname: 'mail.live.example' });
+    expect(saidBy(box)).not.toMatch(UNHEARD);
+    for (const [proven, told] of [
+      [null, true],
+      [1, false],
+    ] as const) {
+      await box.stop();
+      const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
+      db.prepare('UPDATE organization SET claimed_at = 1 WHERE id = 1').run();
+      db.prepare(
+        `INSERT INTO user (id, email, email_key, password, address_proven_at, created_at)
+        VALUES (1, 'a@b.example', 'a@b.example', 'x', ?1, 1) ON CONFLICT DO UPDATE SET address_proven_at = ?1`,
+      ).run(proven);
+      db.prepare(
+        `INSERT OR IGNORE INTO member (organization_id, user_id, role, created_at) VALUES (1, 1, 'owner', 1)`,
+      ).run();
+      db.close();
+      const { length } = box.printed;
+      await box.start();
+      expect(UNHEARD.test(saidBy(box, length))).toBe(told);
+    }
+  });
 });
+
+const UNHEARD =
+  /^ {2}letters {3}No owner of this box has proved an address: .*\n.* https:\/\/mail\.live\.example\/account$/m;

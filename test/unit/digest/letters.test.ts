@@ -270,6 +270,21 @@ describe('the daily letter', () => {
     expect(await letters('alpha')).toHaveLength(1);
   });
 
+  test('of a morning is not followed by one of the day before, which had none, where the clock is set right', async () => {
+    const { clock } = tenants;
+    await day();
+    await tenants.do('update_organization', { name: 'alpha inc' });
+    // The box was not there on the morning between.
+    clock.now = beginOf(dayOf(clock.now) + 2) + 1000;
+    const herald = started();
+    await herald.run();
+    clock.now -= 2000;
+    await herald.run();
+    clock.now += 2000;
+    await herald.run();
+    expect(await letters('alpha')).toHaveLength(2);
+  });
+
   test('does not come where the address was never proved, and tells of what was before once it is', async () => {
     const { world } = tenants;
     await world.store.write(doubt, undefined);

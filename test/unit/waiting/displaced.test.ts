@@ -30,6 +30,11 @@ async function take(caller: Caller, count: number): Promise<Wait[]> {
   for (const one of all) open.use(one);
   return all;
 }
+async function beginOf(caller: Caller): Promise<Wait> {
+  const wait = await tenants.world.waits.begin({ account: undefined, caller, seconds: 300, audience: undefined });
+  if (wait === undefined) throw new Error('no place');
+  return wait;
+}
 const overOf = (all: readonly Wait[]): number => all.filter((one) => one.isOver).length;
 const organization = (id: number): Caller => ({ ...tenants.a.caller, organization: id });
 const mail = (subject: string): string => `From: anna@shop.example\nSubject: ${subject}\n\nx\n`;
@@ -98,5 +103,20 @@ describe('an organization that holds all the places', () => {
     await take(tenants.b.caller, 1);
     await over;
     expect(tenants.world.waits.size).toBe(ALL - 1);
+  });
+
+  test.each([
+    ['its token has others', () => tenants.b.caller, 99],
+    ['it would get more than its share', () => ({ ...tenants.b.caller, actor: 'tok_800000' }), ALL / 2 - 1],
+  ])('gives none up for a subscription that is refused as %s', async (_why, of, others) => {
+    const caller = of();
+    for (let i = 0; i < 99; i++) open.use(await beginOf(tenants.b.caller));
+    await take(tenants.b.caller, others - 99);
+    const mine = await take(tenants.a.caller, ALL - others);
+    const before = await displaced();
+    const uri = `mail://mailbox/${tenants.b.main.mailboxId}`;
+    const { signal } = new AbortController();
+    expect(await watch(tenants.world, caller, [uri, 'mail://outbox'], signal)).toBeUndefined();
+    expect([overOf(mine), await displaced(), tenants.world.waits.size]).toEqual([0, before, ALL]);
   });
 });

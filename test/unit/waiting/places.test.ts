@@ -21,6 +21,16 @@ describe('places', () => {
     expect(taken(...owners).oldestOfMost(newcomer)).toBe(leaves);
   });
 
+  test.each([
+    ['two of one that holds four', [1, 1, 1, 1], 2, true],
+    ['two of one that holds three', [1, 1, 1], 2, false],
+    ['two, one each of two that hold three', [1, 1, 1, 3, 3, 3], 2, true],
+    ['two for one that holds another', [1, 1, 1, 1, 2], 2, false],
+    ['three of who asks', [2, 2, 2, 2], 3, false],
+  ])('can be given up, %s', (_what, owners, count, can) => {
+    expect(taken(...owners).canYield(2, count, count)).toBe(can);
+  });
+
   test('are left once', () => {
     const places = taken(1, 1);
     expect([places.leave(1, '1.0'), places.leave(1, '1.0'), places.leave(2, '1.1'), places.count]).toEqual([

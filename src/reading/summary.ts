@@ -15,7 +15,7 @@ import { isPlainAddress } from '../untrusted/plain-address.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
 import type { Source } from '../untrusted/untrusted.ts';
 import { LinkBook } from './link-book.ts';
-import { openingWords } from './message-text.ts';
+import { type Library, openingWords } from './message-text.ts';
 import { plainReading } from './plain-reading.ts';
 import type { MsgSummary } from './shown.ts';
 
@@ -77,7 +77,8 @@ function labelsOf(row: EmailRow, slots: ReadonlyMap<number, string>): string[] {
 }
 
 /** Lines of a list. */
-export async function summaries(store: MailStore, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
+export async function summaries(library: Library, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
+  const { store } = library;
   const known = await knownMessages(store, box, ids, true);
   // Structures that are too large together say no file names, and nothing that might be hidden.
   if (known === undefined)
@@ -86,7 +87,7 @@ export async function summaries(store: MailStore, box: Box, ids: readonly number
     known.map(async (one) => {
       const { row } = one;
       const parts = row.hasAttachment ? unpackParts(row.structure?.parts ?? '[]') : [];
-      const words = row.veiledFrom === null ? await openingWords(store, row) : undefined;
+      const words = row.veiledFrom === null ? await openingWords(library, row) : undefined;
       const snippet =
         words === undefined ? harmlessLine(row.listing?.preview ?? '', MOST_SNIPPET) : visibleLine(words, MOST_SNIPPET);
       return summaryOf(box, one, parts, snippet);

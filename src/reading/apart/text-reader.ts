@@ -1,13 +1,13 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../mail/log.ts';
 import { refuse } from '../../operations/refusal.ts';
 import type { Job, Outcome, perform, Result, TaskName } from './tasks.ts';
 
-/** Octets of a text that is read at once, and of all that are between two turns of the event loop: some milliseconds. */
+/** Octets of a text that may be read at once: the worst of it takes some milliseconds. */
 const MOST_HERE = 8 * 1024;
-/** Octets of those that wait for their turn; others go to the thread like long ones. */
-const MOST_TURNS = 24 * 1024;
+/** ms of its processor that the thread of everybody else spends on reading, in so many ms; what comes then is read apart. */
+const SHARE_MS = 10;
+const WINDOW_MS = 100;
 /** Octets of texts that wait for the thread. */
 const MOST_WAITING = 64 * 1024 * 1024;
 /** The thread's start is in it. What takes longest takes a second of a processor. */
@@ -32,8 +32,8 @@ export interface TextReaderOptions {
 }
 
 /**
- * Reads texts of strangers and holds up nobody by it: short ones at once, a few in each turn of the event loop, the others
- * one after the other in a thread that starts when it is needed.
+ * Reads texts of strangers and holds up nobody by it: short ones at once, as long as that takes little time, the others one
+ * after the other in a thread that starts when it is needed.
  */
 export class TextReader implements AsyncDisposable {
   readonly #log: Log;
@@ -42,9 +42,9 @@ export class TextReader implements AsyncDisposable {
   /** The first of them is being read. */
   readonly #line: Waiting[] = [];
   #octets = 0;
-  /** Octets that wait to be read here, and that this turn has room for. */
-  #here = 0;
-  #room = MOST_HERE;
+  /** ms that were spent here since then. */
+  #spent = 0;
+  #since = -Infinity;
   #perform: typeof perform | undefined;
   #worker: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -61,9 +61,11 @@ export class TextReader implements AsyncDisposable {
    * when too many others wait.
    */
   async read<N extends TaskName>(name: N, job: Job<N>): Promise<Result<N> | undefined> {
+    // A box where nobody reads does without it.
+    this.#perform ??= (await import('./tasks.ts')).perform;
     const octets = weight(job);
-    const isShort = octets <= MOST_HERE && this.#here + octets <= MOST_TURNS;
-    const outcome = isShort ? await this.#readHere(name, job, octets) : await this.#readApart(name, job, octets);
+    const isShort = octets <= MOST_HERE && this.#hasTime();
+    const outcome = isShort ? this.#readHere(this.#perform, name, job) : await this.#readApart(name, job, octets);
     if ('value' in outcome) return outcome.value as Result<N>;
     this.#log.warn({ task: name, octets, reason: outcome.failed }, 'a text could not be read, nothing of it is shown');
     return undefined;
@@ -76,15 +78,18 @@ export class TextReader implements AsyncDisposable {
     await this.#worker?.terminate();
   }
 
-  async #readHere<N extends TaskName>(name: N, job: Job<N>, octets: number): Promise<Outcome<N>> {
-    this.#here += octets;
-    // A box where nobody reads does without it.
-    this.#perform ??= (await import('./tasks.ts')).perform;
-    while (this.#room < octets) await turn();
-    if (this.#room === MOST_HERE) setImmediate(() => (this.#room = MOST_HERE));
-    this.#room -= octets;
-    this.#here -= octets;
-    return this.#perform(name, job);
+  #hasTime(): boolean {
+    const now = performance.now();
+    if (now - this.#since > WINDOW_MS) [this.#since, this.#spent] = [now, 0];
+    return this.#spent < SHARE_MS;
+  }
+
+  #readHere<N extends TaskName>(work: typeof perform, name: N, job: Job<N>): Outcome<N> {
+    const before = process.threadCpuUsage();
+    const outcome = work(name, job);
+    const { user, system } = process.threadCpuUsage(before);
+    this.#spent += (user + system) / 1000;
+    return outcome;
   }
 
   #readApart<N extends TaskName>(name: N, job: Job<N>, octets: number): Promise<Outcome> {

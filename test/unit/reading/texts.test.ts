@@ -138,6 +138,11 @@ describe('quotes', () => {
   ])('%j', (text, own) => {
     expect(withoutQuotes(text).own).toBe(own);
   });
+
+  test('of more lines than a call has arguments', () => {
+    const quote = `--- Original Message ---${'\na'.repeat(250_000)}`;
+    expect(withoutQuotes(`Yes\n${quote}`)).toEqual({ own: 'Yes', quoted: quote });
+  });
 });
 
 test.each([

@@ -25,8 +25,12 @@ export class SecretLinkForms {
   readonly #link: RegExp;
   readonly #paths: readonly string[];
   readonly #hosts: readonly string[];
+  /** What it was made of: plain data. */
+  readonly links: SecretLinks;
 
-  constructor({ hosts, paths }: SecretLinks) {
+  constructor(links: SecretLinks) {
+    this.links = links;
+    const { hosts, paths } = links;
     const one = (list: readonly string[]): string => list.map((text) => text.replace(/[^\w]/g, '\\$&')).join('|');
     this.#link = new RegExp(
       `(?:${one(hosts)})(?::\\d{1,5})?(?:${one(paths)})/?\\?[^"'<>]{0,300}?token=[0-9a-f]{${DIGITS}}`,

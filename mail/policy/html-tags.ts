@@ -6,6 +6,8 @@ export interface Tag {
   name: string;
   /** By lower-case name, character references resolved; of two with one name the first, as browsers have it. */
   attributes: ReadonlyMap<string, string>;
+  /** It has more attributes than are read: nobody here knows what they say. */
+  isCut: boolean;
   /** Where it begins and where the text goes on. */
   start: number;
   end: number;
@@ -13,6 +15,8 @@ export interface Tag {
 
 const MOST_ATTRIBUTES = 60;
 const MOST_VALUE = 8192;
+/** What is cut off from these could hide the element. */
+const WHOLE: ReadonlySet<string> = new Set(['style', 'class', 'id']);
 const BETWEEN = /[\s/]+/y;
 // No part of it can match what the part before it matches, so each character is looked at a fixed number of times.
 const ATTRIBUTE = /([^\s=>/"']{1,100})(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y;
@@ -33,13 +37,18 @@ export function* tagsOf(html: string): Generator<Tag> {
       at += 1;
       continue;
     }
-    const { attributes, end } = attributesAt(html, at + 1 + name.length);
-    yield { name, attributes, start: at, end };
-    at = end;
+    const tag = tagAt(html, name, at);
+    yield tag;
+    at = tag.end;
   }
 }
 
-function attributesAt(html: string, from: number): { attributes: Map<string, string>; end: number } {
+/** The tag of this name that begins here. */
+export function tagAt(html: string, name: string, start: number): Tag {
+  return { name, start, ...attributesAt(html, start + 1 + name.length) };
+}
+
+function attributesAt(html: string, from: number): Pick<Tag, 'attributes' | 'isCut' | 'end'> {
   const attributes = new Map<string, string>();
   let at = from;
   while (at < html.length) {
@@ -58,9 +67,9 @@ function attributesAt(html: string, from: number): { attributes: Map<string, str
     at = ATTRIBUTE.lastIndex;
     const name = (found[1] ?? '').toLowerCase();
     const value = found[2] ?? found[3] ?? found[4] ?? '';
-    if (!attributes.has(name)) attributes.set(name, entities(value.slice(0, MOST_VALUE)));
+    if (!attributes.has(name)) attributes.set(name, entities(WHOLE.has(name) ? value : value.slice(0, MOST_VALUE)));
   }
-  return { attributes, end: Math.min(at, html.length) };
+  return { attributes, isCut: attributes.size >= MOST_ATTRIBUTES, end: Math.min(at, html.length) };
 }
 
 function past(html: string, stop: string, from: number): number {

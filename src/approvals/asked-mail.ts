@@ -19,7 +19,7 @@ export interface AskedMail {
   message: (Beginning & { /** Octets of the whole. */ size: number }) | undefined;
 }
 
-type Ground = Pick<World, 'store' | 'clock'>;
+type Ground = Pick<World, 'store' | 'texts' | 'clock'>;
 
 /** One of an organization, for a person who may decide for these accounts (null: all); undefined: there is none such. */
 export async function askedMail(
@@ -30,7 +30,7 @@ export async function askedMail(
   const mine = accounts === null || (item?.account != null && accounts.includes(item.account));
   if (item?.tenant !== tenant || !mine || item.approval === null) return undefined;
   const octets = await world.store.read(waitingOctets, { id });
-  const message = octets && { ...inSight(await beginningOf(world.store, octets)), size: octets.size };
+  const message = octets && { ...inSight(await beginningOf(world, octets)), size: octets.size };
   const { approval, trace } = item;
   const sending = await world.store.read(agentSendOf, { tenant, trace });
   const askedBy = await askerOf(world, tenant, approval.credential);
@@ -68,7 +68,7 @@ function inSight(message: Beginning): Beginning {
 }
 
 /** Who asks, by name in plain sight; what has none any more by its id. */
-export async function askerOf({ store }: Ground, tenant: number, credential: string): Promise<string> {
+export async function askerOf({ store }: Pick<World, 'store'>, tenant: number, credential: string): Promise<string> {
   const token = rowId('token', credential);
   const mailbox = rowId('mailbox', credential);
   const name =

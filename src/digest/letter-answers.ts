@@ -8,6 +8,7 @@ import { readFields } from '../../mail/message/header.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
 import { endAgentLogins, type Revoke } from '../agents/agent-logins.ts';
 import { letterOwners } from '../letters/owners.ts';
+import type { TextReader } from '../reading/apart/text-reader.ts';
 import { answeredLetter, answerKey, isOpen } from './answer-address.ts';
 import { type AnswerLetterFor, stoppedBeforeLetter, stoppedLetter, unclearLetter } from './answer-letters.ts';
 import { type AnsweredLetter, answerOnce, stopByAnswer } from './commands.ts';
@@ -18,6 +19,7 @@ export type LetterAnswersOptions = DigestPost & {
   /** A letter was queued. */
   queued: () => void;
   revoked: Revoke;
+  texts: TextReader;
   log: Log;
   metrics: Meter;
 };
@@ -58,14 +60,14 @@ export class LetterAnswers implements AnswerDesk {
   }
 
   async #heed(letter: AnsweredLetter, { octets, index, nullSender, trace }: Answer): Promise<Outcome> {
-    const { store } = this.#options;
+    const { store, texts } = this.#options;
     const fields = readFields(octets.toString('latin1', 0, index.headerLength));
     if (nullSender || writtenByProgram(fields) !== undefined) return 'automatic';
     const owner = await store.read(answeringOwner, letter);
     if (owner === undefined) return 'missing';
     const to = { letter, ...owner };
-    const { saysStop } = await import('./own-words.ts');
-    return saysStop(octets, index) ? this.#stop(to, trace) : this.#explain(to);
+    const stops = await texts.read('stop', { octets, parts: index.parts });
+    return stops === true ? this.#stop(to, trace) : this.#explain(to);
   }
 
   async #stop(to: AnswerLetterFor, trace: string): Promise<Outcome> {

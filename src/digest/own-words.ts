@@ -1,4 +1,3 @@
-import type { MessageIndex } from '../../mail/message/index-types.ts';
 import { unpackParts } from '../../mail/message/parts.ts';
 import { readMessage } from '../../mail/message/readable.ts';
 import { htmlReading } from '../reading/html-reading.ts';
@@ -12,10 +11,10 @@ const STOP = /^[^\p{L}\p{N}]{0,20}stop(?![\p{L}\p{N}])/iu;
 
 /**
  * Whether an answer says STOP: the first word of what its author wrote, above or below of what is quoted, in plain text or
- * in HTML.
+ * in HTML. `parts` is its part table.
  */
-export function saysStop(octets: Uint8Array, index: MessageIndex): boolean {
-  const { text, html } = readMessage(octets, unpackParts(index.parts));
+export function saysStop({ octets, parts }: { octets: Uint8Array; parts: string }): boolean {
+  const { text, html } = readMessage(octets, unpackParts(parts));
   const shown = htmlReading(html.slice(0, MOST_TEXT), 'text', new LinkBook(false)).text;
   return [text.slice(0, MOST_TEXT), shown].some((one) => STOP.test(firstOwnLine(one) ?? ''));
 }

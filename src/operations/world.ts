@@ -15,6 +15,7 @@ import type { AskParents } from '../domains/parents.ts';
 import type { HttpLimits } from '../http/rate.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Operation } from './operation.ts';
+import type { TextReader } from '../reading/apart/text-reader.ts';
 import type { PdfReader } from '../reading/pdf/read-pdf.ts';
 import type { Runner } from '../services/runner.ts';
 import type { LastUsed } from '../tokens/last-used.ts';
@@ -67,6 +68,8 @@ export interface World {
   readonly pdfs: PdfReader;
   /** What people accepted and is being done now. */
   readonly underWay: UnderWay;
+  /** Reads texts of strangers. */
+  readonly texts: TextReader;
   /** Everybody who waits for mail. */
   readonly waits: Waits;
   /** Runs what services are made of. */

@@ -5,8 +5,9 @@ import { htmlText } from '../../mail/message/html-text.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
 import { type Part, unpackParts } from '../../mail/message/parts.ts';
-import type { MailStore } from '../../mail/store/store.ts';
+import { SecretLinkForms, type SecretLinks } from '../../mail/message/secret-link.ts';
 import { veiled } from '../../mail/store/veil.ts';
+import type { Library } from './message-text.ts';
 
 /** Octets that are looked at, and characters of text that are shown. */
 const MOST_OCTETS = 512 * 1024;
@@ -32,17 +33,38 @@ export interface Beginning {
 
 /** Of a blob of so many octets. Of a letter that acts for a person a program is shown the header only. */
 export async function beginningOf(
-  store: MailStore,
+  { store, texts }: Library,
   { blob, size, forProgram = false }: { blob: number; size: number; forProgram?: boolean },
 ): Promise<Beginning> {
   // One more says whether there are more: the size of a row counts what is put in front of a forwarded copy.
   const octets = await store.blob(blob, 0, Math.min(size, MOST_OCTETS + 1));
-  const first = octets.subarray(0, MOST_OCTETS);
-  return messageOf(forProgram ? asProgramsSee(store, first) : first, octets.length > MOST_OCTETS);
+  const read = await texts.read('mail', { octets, secretLinks: forProgram ? store.secretLinks?.links : undefined });
+  return read ?? UNREAD;
 }
 
-function asProgramsSee({ secretLinks }: MailStore, octets: Buffer): Buffer {
-  const { secretLink, headerLength } = indexMessage(octets, secretLinks);
+const UNREAD: Beginning = {
+  from: '',
+  to: '',
+  cc: '',
+  subject: '',
+  date: '',
+  text: 'This mail takes longer to be read than reading may take here: look at it in a mail program.',
+  truncated: true,
+  answers: true,
+  attachments: [],
+  more: 0,
+};
+
+/** The first octets of a mail, and one more where it goes on; `secretLinks`: those that a program is not shown. */
+export function readMail(mail: { octets: Uint8Array; secretLinks: SecretLinks | undefined }): Beginning {
+  const octets = Buffer.from(mail.octets.buffer, mail.octets.byteOffset, mail.octets.length);
+  const first = octets.subarray(0, MOST_OCTETS);
+  const shown = mail.secretLinks === undefined ? first : asProgramsSee(first, mail.secretLinks);
+  return messageOf(shown, octets.length > MOST_OCTETS);
+}
+
+function asProgramsSee(octets: Buffer, secretLinks: SecretLinks): Buffer {
+  const { secretLink, headerLength } = indexMessage(octets, new SecretLinkForms(secretLinks));
   return secretLink === true ? veiled(octets, 0, headerLength) : octets;
 }
 

@@ -65,7 +65,10 @@ class Page {
   readonly #lines: string[] = [];
   /** Characters so far. */
   length = 0;
+  /** Grows by many small pieces: nothing looks into it before it ends, which would take as long as it is each time. */
   #line = '';
+  #endsBlank = true;
+  #hasWords = false;
   #quotes = 0;
   #pre = 0;
   /** Of the link that is open: where it leads, and what stood in its place so far. */
@@ -83,16 +86,14 @@ class Page {
     this.#removed.tagChars += tagChars;
     if (this.#link !== undefined && this.#link.shown.length < 300) this.#link.shown += text;
     if (this.#pre > 0) {
-      const [first = '', ...more] = text.split('\n');
-      this.#line += first;
-      for (const line of more) {
-        this.#break();
-        this.#line = line;
+      for (const [i, line] of text.split('\n').entries()) {
+        if (i > 0) this.#break();
+        this.#write(line);
       }
       return;
     }
     const words = text.replace(/\s+/g, ' ');
-    this.#line += this.#line === '' || this.#line.endsWith(' ') ? words.trimStart() : words;
+    this.#write(this.#endsBlank ? words.trimStart() : words);
   }
 
   hide(raw: string): void {
@@ -112,7 +113,7 @@ class Page {
     else if (name === 'br') this.#break();
     else if (name === 'img') this.#removed[isTiny(attributes) ? 'trackers' : 'images'] += 1;
     else if ((plain === 'td' || plain === 'th') && closing) this.text(' ');
-    else if (this.#style === 'markdown') this.#line += SIGNS[plain] ?? '';
+    else if (this.#style === 'markdown') this.#write(SIGNS[plain] ?? '');
   }
 
   end(): { text: string; removed: Removed } {
@@ -127,14 +128,14 @@ class Page {
   }
 
   #block(name: string, closing: boolean): void {
-    if (this.#line.trim() !== '') this.#break();
+    if (this.#hasWords) this.#break();
     if (SPACED.has(name) && this.#lines.at(-1)?.replaceAll('> ', '') !== '') this.#break();
     if (name === 'blockquote') this.#quotes = Math.max(0, this.#quotes + (closing ? -1 : 1));
     if (name === 'pre') this.#pre = Math.max(0, this.#pre + (closing ? -1 : 1));
     if (closing) return;
-    if (name === 'li') this.#line = '- ';
+    if (name === 'li') this.#begin('- ');
     if (name === 'hr' && this.#style === 'markdown') this.#lines.push('---');
-    if (/^h\d$/.test(name) && this.#style === 'markdown') this.#line = `${'#'.repeat(Number(name[1]))} `;
+    if (/^h\d$/.test(name) && this.#style === 'markdown') this.#begin(`${'#'.repeat(Number(name[1]))} `);
   }
 
   #anchor(href: string | undefined): void {
@@ -142,7 +143,7 @@ class Page {
     this.#link = undefined;
     if (open !== undefined) {
       const mark = linkMark(this.#book, open.url, open.shown.replace(/\s+/g, ' ').trim().slice(0, 300));
-      this.#line += this.#line === '' || this.#line.endsWith(' ') ? mark : ` ${mark}`;
+      this.#write(this.#endsBlank ? mark : ` ${mark}`);
     }
     const url = visibleText((href ?? '').slice(0, 4096))
       .text.replace(/[\t\n]+/g, '')
@@ -153,7 +154,21 @@ class Page {
   #break(): void {
     const quote = '> '.repeat(Math.min(this.#quotes, DEEPEST_QUOTE));
     this.#lines.push(`${quote}${this.#line.trimEnd()}`.trimEnd());
+    this.#begin('');
+  }
+
+  #begin(text: string): void {
     this.#line = '';
+    this.#endsBlank = true;
+    this.#hasWords = false;
+    this.#write(text);
+  }
+
+  #write(text: string): void {
+    if (text === '') return;
+    this.#line += text;
+    this.#endsBlank = text.endsWith(' ');
+    this.#hasWords ||= /\S/.test(text);
   }
 }
 

@@ -69,10 +69,15 @@ export class LinkBook {
     }));
   }
 
-  /** The address behind a handle. */
-  url(handle: string): string | undefined {
-    return this.#entries[Number(/^link:(\d{1,3})$/.exec(handle)?.[1] ?? 0) - 1]?.url;
+  /** The addresses behind the handles, in their order. */
+  get urls(): string[] {
+    return this.#entries.map(({ url }) => url);
   }
+}
+
+/** The address behind a handle. */
+export function urlOf({ urls }: { urls: readonly string[] }, handle: string): string | undefined {
+  return urls[Number(/^link:(\d{1,3})$/.exec(handle)?.[1] ?? 0) - 1];
 }
 
 /** A name of a host and nothing else: it stands outside of what is marked as the sender's. */

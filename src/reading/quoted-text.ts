@@ -6,18 +6,19 @@ const SAID =
 const SEPARATOR =
   /^-{2,20} ?(?:Original Message|Urspr\u00fcngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Mensagem original|Oorspronkelijk bericht) ?-{2,20}$/i;
 
+/** Lines behind an introduction among which its quote begins. */
+const NEAR = 4;
+
 /** A text without what it quotes, and the quoted lines. What would leave nothing is not cut. */
 export function withoutQuotes(text: string): { own: string; quoted: string } {
   const own: string[] = [];
   const quoted: string[] = [];
   const lines = text.split('\n');
+  const separator = lines.findIndex((line) => SEPARATOR.test(line.trim()));
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? '';
-    if (SEPARATOR.test(line.trim())) {
-      quoted.push(...lines.slice(at));
-      break;
-    }
-    if (line.startsWith('>') || introducesQuote(lines, at)) quoted.push(line);
+    const isQuoted = separator >= 0 && at >= separator;
+    if (isQuoted || line.startsWith('>') || introducesQuote(lines, at)) quoted.push(line);
     else own.push(line);
   }
   const left = own
@@ -29,12 +30,13 @@ export function withoutQuotes(text: string): { own: string; quoted: string } {
 
 /** It stands right before a quote, perhaps broken into two lines. */
 function introducesQuote(lines: readonly string[], at: number): boolean {
+  if (!lines.slice(at + 1, at + 1 + NEAR).some((later) => later.startsWith('>'))) return false;
   const [line = '', next = ''] = lines.slice(at, at + 2);
   const one = line.length < 400 && SAID.test(line) && ATTRIBUTION.test(line.trim());
   const both = `${line} ${next}`.trim();
   const two = !one && line !== '' && both.length < 400 && SAID.test(next) && ATTRIBUTION.test(both);
   const last = /[:\uff1a]\s{0,4}$/.test(line) && line.length < 400 && SAID.test(line);
   if (!one && !two && !last) return false;
-  const following = lines.slice(at + (two ? 2 : 1), at + 5).find((later) => later.trim() !== '');
+  const following = lines.slice(at + (two ? 2 : 1), at + 1 + NEAR).find((later) => later.trim() !== '');
   return following?.startsWith('>') === true;
 }

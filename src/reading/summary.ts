@@ -15,7 +15,7 @@ import { isPlainAddress } from '../untrusted/plain-address.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
 import type { Source } from '../untrusted/untrusted.ts';
 import { LinkBook } from './link-book.ts';
-import { openingWords } from './message-text.ts';
+import { type Library, openingWords } from './message-text.ts';
 import { plainReading } from './plain-reading.ts';
 import type { MsgSummary } from './shown.ts';
 
@@ -24,6 +24,8 @@ const MOST_SNIPPET = 200;
 const MOST_NAME = 100;
 const MOST_ADDRESSES = 20;
 const MOST_FILES = 20;
+/** Messages whose first words are read at the same time: more would have others wait for all of them. */
+const AT_ONCE = 8;
 /** A slot of these is a property of its own. */
 const SYSTEM_BITS = 31;
 
@@ -77,21 +79,26 @@ function labelsOf(row: EmailRow, slots: ReadonlyMap<number, string>): string[] {
 }
 
 /** Lines of a list. */
-export async function summaries(store: MailStore, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
+export async function summaries(library: Library, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
+  const { store } = library;
   const known = await knownMessages(store, box, ids, true);
   // Structures that are too large together say no file names, and nothing that might be hidden.
   if (known === undefined)
     return ((await knownMessages(store, box, ids)) ?? []).map((one) => summaryOf(box, one, [], ''));
-  return Promise.all(
-    known.map(async (one) => {
-      const { row } = one;
-      const parts = row.hasAttachment ? unpackParts(row.structure?.parts ?? '[]') : [];
-      const words = row.veiledFrom === null ? await openingWords(store, row) : undefined;
-      const snippet =
-        words === undefined ? harmlessLine(row.listing?.preview ?? '', MOST_SNIPPET) : visibleLine(words, MOST_SNIPPET);
-      return summaryOf(box, one, parts, snippet);
-    }),
-  );
+  const lines: MsgSummary[] = [];
+  for (let at = 0; at < known.length; at += AT_ONCE) {
+    lines.push(...(await Promise.all(known.slice(at, at + AT_ONCE).map((one) => summaryWithWords(library, box, one)))));
+  }
+  return lines;
+}
+
+async function summaryWithWords(library: Library, box: Box, known: Known): Promise<MsgSummary> {
+  const { row } = known;
+  const parts = row.hasAttachment ? unpackParts(row.structure?.parts ?? '[]') : [];
+  const words = row.veiledFrom === null ? await openingWords(library, row) : undefined;
+  const snippet =
+    words === undefined ? harmlessLine(row.listing?.preview ?? '', MOST_SNIPPET) : visibleLine(words, MOST_SNIPPET);
+  return summaryOf(box, known, parts, snippet);
 }
 
 /** A line of a list; `snippet`: the first words of what a person sees, made harmless. */

@@ -1,10 +1,10 @@
 import { refuse } from '../operations/refusal.ts';
-import type { MessageText } from './message-text.ts';
+import type { MessageText } from './read-texts.ts';
 import type { Known } from './summary.ts';
 
 /**
  * Why a program is not shown what a message says. `content_quarantined`: it holds far more than a person sees of it, or was
- * refused and only kept to be looked at; a person can release it. `secret_link`: it carries a link of this box that lets in
+ * refused and only kept to be looked at, and a person can release it; or it takes too long to be read. `secret_link`: it carries a link of this box that lets in
  * or decides for whoever opens it; nobody can release it. People read both in their mail programs.
  */
 export const WITHHELD = ['content_quarantined', 'secret_link'] as const;
@@ -12,14 +12,15 @@ export type Withheld = (typeof WITHHELD)[number];
 
 export function whyWithheld(
   { row, released, judged }: Pick<Known, 'row' | 'released' | 'judged'>,
-  { divergent }: Pick<MessageText, 'divergent'>,
+  { divergent, unread }: Pick<MessageText, 'divergent' | 'unread'>,
 ): Withheld | undefined {
   if (row.veiledFrom !== null) return 'secret_link';
-  return !released && (divergent || judged?.trust.verdict === 'quarantined') ? 'content_quarantined' : undefined;
+  const isHeld = !released && (divergent || judged?.trust.verdict === 'quarantined');
+  return isHeld || unread ? 'content_quarantined' : undefined;
 }
 
-export function isWithheld(known: Parameters<typeof whyWithheld>[0], text: Pick<MessageText, 'divergent'>): boolean {
-  return whyWithheld(known, text) !== undefined;
+export function isWithheld(...about: Parameters<typeof whyWithheld>): boolean {
+  return whyWithheld(...about) !== undefined;
 }
 
 const WHY: Readonly<Record<Withheld, string>> = {

@@ -95,7 +95,7 @@ async function partOf(world: World, { reads, limits }: Sender, id: string, where
 async function notWithheld(world: World, account: number, email: number): Promise<void> {
   const { store } = world;
   const [known] = (await knownMessages(store, { id: account, address: '' }, [email], true)) ?? tooLarge(world);
-  const why = known && whyWithheld(known, await messageText(store, known.row));
+  const why = known && whyWithheld(known, await messageText(world, known.row));
   if (why !== undefined) refuseWithheld(why);
 }
 

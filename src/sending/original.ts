@@ -1,7 +1,5 @@
 import { bodyLists } from '../../mail/jmap/email/body-lists.ts';
-import { type BodyPart, bodyTree } from '../../mail/jmap/email/body-part.ts';
-import { bodyValues } from '../../mail/jmap/email/body-value.ts';
-import { ReadBudget } from '../../mail/jmap/email/read-budget.ts';
+import { bodyTree } from '../../mail/jmap/email/body-part.ts';
 import { storedSource } from '../../mail/jmap/email/stored-source.ts';
 import { blobId } from '../../mail/jmap/ids.ts';
 import { formatAddress } from '../../mail/message/address.ts';
@@ -11,43 +9,36 @@ import { headerForm } from '../../mail/message/header-forms.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
 import { replyReferences } from '../../mail/message/reply-references.ts';
 import type { EmailRow } from '../../mail/store/email-rows.ts';
-import type { MailStore } from '../../mail/store/store.ts';
-import { htmlReading } from '../reading/html-reading.ts';
-import { LinkBook } from '../reading/link-book.ts';
+import { encodedTexts } from '../reading/encoded.ts';
+import type { Library } from '../reading/message-text.ts';
 import type { EmailRequest } from './email-request.ts';
+import { MOST_TEXT, type OriginalTexts } from './original-texts.ts';
 import type { Quotable } from './quote.ts';
 import { addressesIn } from './reply-recipients.ts';
 
-/** Octets of one of its texts. */
-const MOST_TEXT = 1024 * 1024;
-
 /** A message that is answered, passed on or edited, as far as that needs it. */
-export interface Original extends Quotable {
+export interface Original extends Quotable, OriginalTexts {
+  html: string | undefined;
   fields: Field[];
   /** In-Reply-To and References of an answer to it; undefined when it has no id that could be named. */
   reply: { inReplyTo: string; references: string } | undefined;
-  /** Its plain text where it has one; `text` is otherwise what a person sees of its HTML. */
-  plain: string | undefined;
   /** What is attached to it, by reference. */
   files: EmailRequest['attachments'];
-  /** There is more text than was read. */
-  cut: boolean;
 }
 
+/** It takes too long: it can be answered, and nothing of it goes on. */
+const UNREAD: OriginalTexts = { plain: undefined, html: undefined, text: '', cut: true };
+
 /** Reads a message of a mailbox; the row has its listing and its structure. */
-export async function readOriginal(store: MailStore, row: EmailRow): Promise<Original> {
+export async function readOriginal({ store, texts }: Library, row: EmailRow): Promise<Original> {
   const head = await store.blob(row.blob, 0, Math.min(row.listing?.headerLength ?? 0, LIMITS.header));
   const fields = readFields(head.toString('latin1'), LIMITS.fields);
   const source = storedSource({ store }, row, false);
   const { textBody, htmlBody, attachments } = bodyLists(bodyTree(source));
-  const texts = [...new Set([...textBody, ...htmlBody])].filter(({ part }) => part.type === 'text');
-  const values = await bodyValues(source, texts, MOST_TEXT, new ReadBudget());
-  const read = (list: readonly BodyPart[], type: string): string | undefined => {
-    const found = list.flatMap((one) => (one.type === type ? [values[one.part.path]?.value ?? ''] : []));
-    return found.length === 0 ? undefined : found.join('\n');
-  };
-  const plain = read(textBody, 'text/plain');
-  const html = read(htmlBody, 'text/html');
+  const encoded = await encodedTexts(source, new Set([...textBody, ...htmlBody]), MOST_TEXT);
+  const text = encoded.filter(({ body }) => textBody.includes(body));
+  const html = encoded.filter(({ body }) => htmlBody.includes(body));
+  const read = (await texts.read('original', { text, html })) ?? UNREAD;
   const [messageId, inReplyTo, references] = ['message-id', 'in-reply-to', 'references'].map((name) =>
     firstField(fields, name),
   );
@@ -58,11 +49,8 @@ export async function readOriginal(store: MailStore, row: EmailRow): Promise<Ori
     to: shown(addressesIn(fields, 'to')),
     subject: decodedText(fields, 'subject'),
     date: row.receivedAt,
-    text: plain ?? htmlReading(html ?? '', 'text', new LinkBook(false)).text,
-    plain,
-    html,
+    ...read,
     files: attachments.map(({ part }) => ({ attachmentId: blobId({ kind: 'part', email: row.id, path: part.path }) })),
-    cut: Object.values(values).some(({ isTruncated }) => isTruncated),
   };
 }
 

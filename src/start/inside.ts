@@ -17,6 +17,7 @@ import { askServer } from '../dns/ask.ts';
 import { SigningKeys } from '../domains/domains.ts';
 import { type AskParents, parentsOf } from '../domains/parents.ts';
 import { inNetworks, mayReach } from '../networks.ts';
+import { TextReader } from '../reading/apart/text-reader.ts';
 import { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { boxSmarthost, StoredSmarthosts } from '../routes/smarthosts.ts';
 import { createTlsSource, type TlsSource } from '../tls/context.ts';
@@ -48,8 +49,9 @@ export interface Inside extends Surroundings {
   lookNow: Resolver;
   parents: AskParents;
   lastUsed: LastUsed;
-  /** Who of those that read and send is an agent. */
   pdfs: PdfReader;
+  texts: TextReader;
+  /** Who of those that read and send is an agent. */
   agents: Agents;
   /** Networks that limits do not count. */
   exempt: (ip: string) => boolean;
@@ -72,6 +74,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
   const throttle = new Throttle();
   const guard = await openGuard(around, store, exempt);
   const pdfs = stack.use(new PdfReader());
+  const texts = stack.use(new TextReader({ log }));
   const agents = new Agents({ store, clock, meter: metrics, log, secrets, pdfs, prefix: settings.tokenPrefix });
   const logins = createLogins({
     credentials: stack.use(new StoredCredentials(store)),
@@ -117,6 +120,7 @@ export async function furnish(around: Surroundings, stack: AsyncDisposableStack)
     parents,
     lastUsed,
     pdfs,
+    texts,
     agents,
     exempt,
     hold,

@@ -1,8 +1,7 @@
 import { mainLabel } from '../../mail/policy/registrable.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
-import type { MailStore } from '../../mail/store/store.ts';
-import { messageText } from '../reading/message-text.ts';
-import type { Link } from '../reading/link-book.ts';
+import { type Link, urlOf } from '../reading/link-book.ts';
+import { type Library, messageText } from '../reading/message-text.ts';
 import { type Known, knownMessages } from '../reading/summary.ts';
 import { whyWithheld, type Withheld } from '../reading/withheld.ts';
 import { codeIn, type Confidence } from './codes/code-in.ts';
@@ -28,24 +27,27 @@ export type SignUp =
   /** It looks like what is waited for, and must not be believed. */
   | { kind: 'withheld'; known: Known; why: 'unauthenticated_sender' | Withheld };
 
+/** Characters that are looked through. */
+const MOST_TEXT = 100_000;
+
 /** Reads one message; undefined: it is about something else. */
 export async function signUpIn(
-  store: MailStore,
+  library: Library,
   box: { id: number; address: string },
   known: Known,
   { domain, kind, local }: { domain: string; kind: CodeKind; local: boolean },
 ): Promise<SignUp | undefined> {
-  const [whole] = (await knownMessages(store, box, [known.row.id], true)) ?? [];
+  const [whole] = (await knownMessages(library.store, box, [known.row.id], true)) ?? [];
   if (whole === undefined) return undefined;
   const isOfDomain = isUnder((authorOf(whole) ?? '').replace(/^.*@/, ''), domain);
   const by = isOfDomain ? vouchedBy(whole.judged?.trust, local) : undefined;
-  const text = await messageText(store, whole.row);
-  const { own, links } = text;
+  const text = await messageText(library, whole.row, { links: kind !== 'code' });
+  const own = text.own.slice(0, MOST_TEXT);
   const why = whyWithheld(whole, text);
   if (why !== undefined) return isOfDomain ? { kind: 'withheld', known: whole, why } : undefined;
   const subject = subjectTextOf(whole);
   const code = kind === 'link' ? undefined : codeIn(subject, own);
-  const link = kind === 'code' ? undefined : linkIn(own, links, domain);
+  const link = kind === 'code' ? undefined : linkIn(own, text, domain);
   if (by === undefined) {
     const isAlike = code !== undefined || link !== undefined;
     const claims = isOfDomain || mentions(`${subject}\n${own.slice(0, 2000)}\n${authorOf(whole) ?? ''}`, domain);
@@ -58,7 +60,7 @@ export async function signUpIn(
     by,
     code: code?.code ?? null,
     link: link?.link ?? null,
-    url: link === undefined ? null : (links.url(link.link.handle) ?? null),
+    url: link === undefined ? null : (urlOf(text, link.link.handle) ?? null),
     confidence: code?.confidence ?? link?.confidence ?? 'low',
   };
 }

@@ -15,6 +15,7 @@ import { HttpLimits } from '../../src/http/rate.ts';
 import { openMetrics } from '../../src/metrics.ts';
 import type { World } from '../../src/operations/world.ts';
 import { seedOperator } from '../../src/organizations/commands.ts';
+import { TextReader } from '../../src/reading/apart/text-reader.ts';
 import { PdfReader } from '../../src/reading/pdf/read-pdf.ts';
 import { Runner } from '../../src/services/runner.ts';
 import { storeParts } from '../../src/store-parts.ts';
@@ -52,6 +53,7 @@ export async function testWorld(
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
   const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
   const pdfs = new PdfReader();
+  const texts = new TextReader({ log: quiet });
   const agents = new Agents({
     store: store.store,
     clock,
@@ -99,6 +101,7 @@ export async function testWorld(
     ports,
     pdfs,
     underWay: new UnderWay(),
+    texts,
     waits,
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),
@@ -116,6 +119,7 @@ export async function testWorld(
     events,
     async [Symbol.asyncDispose]() {
       waits[Symbol.dispose]();
+      await texts[Symbol.asyncDispose]();
       await runner[Symbol.asyncDispose]();
       await lastUsed[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();

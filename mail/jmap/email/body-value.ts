@@ -19,8 +19,9 @@ export interface EmailBodyValue {
 const KNOWN_ENCODINGS = new Set(['7bit', '8bit', 'binary', 'base64', 'quoted-printable']);
 
 /** Encoded octets that hold `limit` octets of text: quoted-printable takes three for one, and some are thrown away. */
-const sourceOf = (limit: number, { encoding }: Part): number =>
-  (encoding === 'quoted-printable' ? 4 : 2) * limit + 8192;
+export function encodedOctets(limit: number, { encoding }: Pick<Part, 'encoding'>): number {
+  return (encoding === 'quoted-printable' ? 4 : 2) * limit + 8192;
+}
 
 /** Where a text had to be cut, it is looked for a line end within so many octets. */
 const NEAR = 1000;
@@ -36,7 +37,7 @@ export async function bodyValues(
   let left = MOST_VALUES;
   for (const body of parts) {
     const most = Math.min(limit, MOST_VALUE, left);
-    const length = Math.min(body.part.bodyLength, sourceOf(most, body.part));
+    const length = Math.min(body.part.bodyLength, encodedOctets(most, body.part));
     budget.take(length);
     const value = textValue(await source.read(body.part.bodyOffset, length), body, most);
     left -= Buffer.byteLength(value.value);

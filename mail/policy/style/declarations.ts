@@ -1,17 +1,29 @@
 import type { Tag } from '../html-tags.ts';
 
-/** What is said of an element, by property; lower case, without blanks. */
-export type Declared = ReadonlyMap<string, string>;
+/** Where an element is put, from which on no window reaches it. */
+const PLACES = ['left', 'right', 'top', 'bottom', 'margin-left', 'margin-top', 'text-indent'] as const;
+/** The properties that say whether something is seen. */
+const PROPERTIES = [
+  ...PLACES,
+  ...(['display', 'visibility', 'mso-hide', 'content-visibility', 'zoom', 'scale', 'opacity', 'filter'] as const),
+  ...(['max-height', 'max-width', 'height', 'width', 'overflow', 'line-height', 'font-size', 'font'] as const),
+  ...(['clip', 'clip-path', 'transform', 'color', '-webkit-text-fill-color'] as const),
+  ...(['background', 'background-color', 'background-image'] as const),
+] as const;
+type Property = (typeof PROPERTIES)[number];
+const KNOWN: ReadonlySet<string> = new Set(PROPERTIES);
 
-/** Characters of one block of declarations that are read. */
-const MOST_BLOCK = 2000;
+/** What is said of an element, by property; lower case, without blanks. */
+export type Declared = ReadonlyMap<Property, string>;
+
+const NONE: ReturnType<typeof declarationsOf> = { usual: new Map(), important: new Map() };
 
 /** The declarations of a block: those with `!important` apart, of two of one property the last. CSS 2.2 4.1.8. */
 export function declarationsOf(block: string): { usual: Declared; important: Declared } {
-  const usual = new Map<string, string>();
-  const important = new Map<string, string>();
+  if (block === '') return NONE;
+  const usual = new Map<Property, string>();
+  const important = new Map<Property, string>();
   const plain = block
-    .slice(0, MOST_BLOCK)
     .toLowerCase()
     .replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
     .replace(ESCAPED, (_, digits?: string, sign?: string) => sign ?? character(digits ?? ''))
@@ -20,12 +32,17 @@ export function declarationsOf(block: string): { usual: Declared; important: Dec
     .replace(/\s+/g, '');
   for (const one of plain.split(';')) {
     const colon = one.indexOf(':');
-    if (colon < 1) continue;
+    const property = one.slice(0, Math.max(0, colon));
+    if (!isKnown(property)) continue;
     const value = one.slice(colon + 1);
     const urgent = value.endsWith('!important');
-    (urgent ? important : usual).set(one.slice(0, colon), urgent ? value.slice(0, -'!important'.length) : value);
+    (urgent ? important : usual).set(property, urgent ? value.slice(0, -'!important'.length) : value);
   }
   return { usual, important };
+}
+
+function isKnown(property: string): property is Property {
+  return KNOWN.has(property);
 }
 
 /** CSS 2.2 4.1.3: a letter by its number, or a sign as it is. */
@@ -38,7 +55,8 @@ function character(digits: string): string {
 
 /** Whether nobody sees an element, and what is in it, whatever color it has. */
 export function hides(style: Declared): boolean {
-  const is = (property: string, ...values: string[]): boolean => values.includes(style.get(property) ?? '-');
+  if (style.size === 0) return false;
+  const is = (property: Property, ...values: string[]): boolean => values.includes(style.get(property) ?? '-');
   return (
     is('display', 'none') ||
     is('visibility', 'hidden', 'collapse') ||
@@ -57,8 +75,6 @@ export function hides(style: Declared): boolean {
     isAway(style)
   );
 }
-
-const PLACES = ['left', 'right', 'top', 'bottom', 'margin-left', 'margin-top', 'text-indent'];
 
 /** Put where no window reaches, or cut or drawn down to nothing. */
 function isAway(style: Declared): boolean {

@@ -1,4 +1,5 @@
 import type { Tag } from '../html-tags.ts';
+import type { Around } from './around.ts';
 
 /** One element as a selector has it: of what type, with which id, classes and attributes. */
 interface Compound {
@@ -17,10 +18,14 @@ interface Condition {
 /** Elements inside each other, the last of them the one that is meant. */
 export interface Selector {
   compounds: readonly Compound[];
+  /** What an element must have first to be meant: `#id`, `.class`, a type or `*`. */
+  key: string;
+  /** The same of each that has to be around it. */
+  outer: readonly string[];
   /** CSS 2.2 6.4.3: the larger one counts. */
   weight: number;
   /** How much it asks for in all: by this one look at it is more work than at another. */
-  conditions: number;
+  cost: number;
 }
 
 /** An element with what selectors ask about it. */
@@ -31,12 +36,20 @@ export interface Element {
   attributes: Tag['attributes'];
 }
 
-const MOST_COMPOUNDS = 8;
-const PART = /([.#]?[\w-]{1,100}|\*)|\[([\w-]{1,40})(?:([~*^$|]?=)["']?([^"'\]]{0,100})["']?)?\]/y;
+const MOST_COMPOUNDS = 50;
+/** Conditions that are as much work as one comparison. */
+const EASY = 8;
+const PART = /([.#]?[\w\x80-\uffff-]+|\*)|\[([\w-]+)(?:([~*^$|]?=)["']?([^"'\]]*)["']?)?\]/y;
+const NO_CLASSES: ReadonlySet<string> = new Set();
 
 export function elementOf({ name, attributes }: Tag): Element {
-  const classes = (attributes.get('class') ?? '').split(/\s+/).filter((one) => one !== '');
-  return { name, id: attributes.get('id') ?? '', classes: new Set(classes.slice(0, 50)), attributes };
+  const classes = attributes.get('class');
+  const id = attributes.get('id') ?? '';
+  return { name, id, classes: classes === undefined ? NO_CLASSES : classesIn(classes), attributes };
+}
+
+function classesIn(text: string): Set<string> {
+  return new Set(text.split(/\s+/).filter((one) => one !== ''));
 }
 
 /**
@@ -54,10 +67,13 @@ export function readSelector(text: string): Selector | undefined {
   }
   // It is around everything, whether a mail writes it or not.
   if (compounds.length > 1 && words[0]?.toLowerCase() === 'html') compounds.shift();
+  const keys = compounds.map(keyOf);
   return {
     compounds,
+    key: keys.at(-1) ?? '*',
+    outer: keys.slice(0, -1),
     weight: compounds.reduce((sum, one) => sum + weightOf(one), 0),
-    conditions: compounds.reduce((sum, one) => sum + 1 + one.classes.length + one.attributes.length, 0),
+    cost: Math.ceil(compounds.reduce((sum, one) => sum + 1 + one.classes.length + one.attributes.length, 0) / EASY),
   };
 }
 
@@ -86,38 +102,48 @@ function weightOf({ type, id, classes, attributes }: Compound): number {
   return (id === '' ? 0 : 10_000) + 100 * (classes.length + attributes.length) + (type === '*' ? 0 : 1);
 }
 
-/** Told how many characters of a value were gone through. */
-type Through = (characters: number) => void;
+/** What an element must have first to be meant: an id, a class, a type, or `*`. */
+function keyOf({ type, id, classes }: Compound): string {
+  if (id !== '') return `#${id}`;
+  return classes[0] === undefined ? type : `.${classes[0]}`;
+}
 
-/** Whether an element with these around it, the outermost first, is meant. */
-export function isMeant(
-  { compounds }: Selector,
-  element: Element,
-  around: readonly Element[],
-  through: Through,
-): boolean {
+/** Told of the work, in comparisons of an element with a selector, and in characters of a value that were gone through. */
+export interface Effort {
+  compared(times: number): void;
+  through(characters: number): void;
+}
+
+/** Whether an element with these around it is meant. */
+export function isMeant(selector: Selector, element: Element, around: Around, effort: Effort): boolean {
+  const { compounds, outer, cost } = selector;
+  effort.compared(cost);
   const last = compounds.at(-1);
-  if (last === undefined || !fits(last, element, through)) return false;
+  if (last === undefined || !outer.every((key) => key === '*' || around.count(key) > 0)) return false;
+  if (!fits(last, element, effort)) return false;
+  const { elements } = around;
   let left = compounds.length - 2;
-  for (let at = around.length - 1; at >= 0 && left >= 0; at--) {
-    const [compound, one] = [compounds[left], around[at]];
-    if (compound !== undefined && one !== undefined && fits(compound, one, through)) left -= 1;
+  let at = elements.length - 1;
+  for (; at >= 0 && left >= 0; at--) {
+    const [compound, one] = [compounds[left], elements[at]];
+    if (compound !== undefined && one !== undefined && fits(compound, one, effort)) left -= 1;
   }
+  effort.compared(cost * (elements.length - 1 - at));
   return left < 0;
 }
 
-function fits({ type, id, classes, attributes }: Compound, element: Element, through: Through): boolean {
+function fits({ type, id, classes, attributes }: Compound, element: Element, effort: Effort): boolean {
   return (
     (type === '*' || type === element.name) &&
     (id === '' || id === element.id) &&
     classes.every((one) => element.classes.has(one)) &&
-    attributes.every((one) => holds(one, element.attributes.get(one.name), through))
+    attributes.every((one) => holds(one, element.attributes.get(one.name), effort))
   );
 }
 
-function holds({ sign, value }: Condition, actual: string | undefined, through: Through): boolean {
+function holds({ sign, value }: Condition, actual: string | undefined, effort: Effort): boolean {
   if (actual === undefined) return false;
-  if (sign === '~=' || sign === '*=') through(actual.length);
+  if (sign === '~=' || sign === '*=') effort.through(actual.length);
   switch (sign) {
     case '':
       return true;

@@ -1,14 +1,20 @@
+import { tagAt } from '../html-tags.ts';
+import { type Around, keysOf } from './around.ts';
 import { type Declared, declarationsOf } from './declarations.ts';
 import { isForScreen } from './media.ts';
-import { type Element, isMeant, readSelector, type Selector } from './selector.ts';
+import { type Effort, type Element, isMeant, readSelector, type Selector } from './selector.ts';
 
 /** Characters of the style sheets of one text, and selectors in them, that are read. */
 const MOST_SHEET = 256 * 1024;
 const MOST_RULES = 3000;
-/** Comparisons of an element with a selector, and with what is around it, and declarations that are gathered, in one text. */
+/**
+ * Comparisons of an element with a selector, and with what is around it, and declarations that are gathered, in one text:
+ * so many for each of its characters, so that a short one does not take long.
+ */
+const LEAST_WORK = 5_000;
+const WORK_EACH = 12;
 const MOST_WORK = 3_000_000;
-/** Conditions of a selector, and characters of a value, that are as much work as one comparison. */
-const CONDITIONS = 8;
+/** Characters of a value that are as much work as one comparison. */
 const CHARACTERS = 20;
 
 interface Rule {
@@ -16,67 +22,80 @@ interface Rule {
   usual: Declared;
   important: Declared;
   order: number;
+  /** Characters of its block: each element that it is about is looked at by what it declares. */
+  length: number;
 }
 
 /** What the style sheets of a text say of its elements. */
-export class StyleSheet {
+export class StyleSheet implements Effort {
   /** By what the last part of the selector asks for first: an id, a class, a type, or anything. */
   readonly #rules = new Map<string, Rule[]>();
+  readonly #mostWork: number;
   #size = 0;
   #work = 0;
 
-  constructor(css: string) {
+  /** `length`: of the text whose sheets these are. */
+  constructor(css: string, length: number) {
+    this.#mostWork = Math.min(MOST_WORK, LEAST_WORK + WORK_EACH * length);
     for (const { selectors, block } of rulesOf(css.slice(0, MOST_SHEET).replace(/<!--|-->/g, ''))) {
       const declared = declarationsOf(block);
-      for (const text of selectors.split(',')) this.#add(text, declared);
+      for (const text of selectors.split(',')) this.#add(text, { ...declared, length: block.length });
     }
-    if (css.length > MOST_SHEET) this.#work = MOST_WORK;
+    if (css.length > MOST_SHEET) this.#work = this.#mostWork;
   }
 
   /** No mail that people write has so many rules: what they say of the rest is not known. */
   get isSpent(): boolean {
-    return this.#work >= MOST_WORK || this.#size >= MOST_RULES;
+    return this.#work >= this.#mostWork || this.#size >= MOST_RULES;
   }
 
   /** All that holds for an element, with what it says itself: the heavier one counts, of two alike the later. CSS 2.2 6.4. */
-  styleOf(element: Element, around: readonly Element[], own: ReturnType<typeof declarationsOf>): Declared {
-    if (this.#size === 0 || this.isSpent) return new Map([...own.usual, ...own.important]);
-    const rules = this.#meaning(element, around);
-    const usual = rules.flatMap((rule) => [...rule.usual]);
-    const important = rules.flatMap((rule) => [...rule.important]);
-    return new Map([...usual, ...own.usual, ...important, ...own.important]);
+  styleOf(element: Element, around: Around, own: ReturnType<typeof declarationsOf>): Declared {
+    const rules = this.#size === 0 || this.isSpent ? [] : this.#meaning(element, around);
+    if (rules.length === 0) return own.important.size === 0 ? own.usual : joined([own.usual, own.important]);
+    const usual = rules.map((rule) => rule.usual);
+    const important = rules.map((rule) => rule.important);
+    return joined([...usual, own.usual, ...important, own.important]);
   }
 
-  #meaning(element: Element, around: readonly Element[]): Rule[] {
-    const keys = [`#${element.id}`, ...[...element.classes].map((one) => `.${one}`), element.name, '*'];
-    const found = keys.flatMap((key) =>
-      (this.#rules.get(key) ?? []).filter((rule) => this.#holds(rule, element, around)),
-    );
-    return found.toSorted((a, b) => a.selector.weight - b.selector.weight || a.order - b.order);
-  }
-
-  #holds({ selector, usual, important }: Rule, element: Element, around: readonly Element[]): boolean {
-    this.#work +=
-      Math.ceil(selector.conditions / CONDITIONS) * (1 + (selector.compounds.length > 1 ? around.length : 0));
-    if (this.#work >= MOST_WORK) return false;
-    const through = (characters: number): void => {
-      this.#work += Math.ceil(characters / CHARACTERS);
+  #meaning(element: Element, around: Around): Rule[] {
+    const found: Rule[] = [];
+    const look = (rules: readonly Rule[] = []): void => {
+      for (const rule of rules) if (this.#holds(rule, element, around)) found.push(rule);
     };
-    if (!isMeant(selector, element, around, through)) return false;
-    this.#work += usual.size + important.size;
+    for (const key of keysOf(element)) look(this.#rules.get(key));
+    look(this.#rules.get('*'));
+    return found.sort((a, b) => a.selector.weight - b.selector.weight || a.order - b.order);
+  }
+
+  #holds({ selector, length }: Rule, element: Element, around: Around): boolean {
+    if (this.#work >= this.#mostWork || !isMeant(selector, element, around, this)) return false;
+    this.through(length);
     return true;
   }
 
-  #add(text: string, { usual, important }: ReturnType<typeof declarationsOf>): void {
+  compared(times: number): void {
+    this.#work += times;
+  }
+
+  through(characters: number): void {
+    this.#work += Math.ceil(characters / CHARACTERS);
+  }
+
+  #add(text: string, says: Omit<Rule, 'selector' | 'order'>): void {
     const selector = this.#size < MOST_RULES ? readSelector(text) : undefined;
-    const last = selector?.compounds.at(-1);
-    if (selector === undefined || last === undefined) return;
-    const key = last.id !== '' ? `#${last.id}` : last.classes[0] !== undefined ? `.${last.classes[0]}` : last.type;
-    const rule = { selector, usual, important, order: this.#size++ };
-    const same = this.#rules.get(key);
-    if (same === undefined) this.#rules.set(key, [rule]);
+    if (selector === undefined) return;
+    const rule = { selector, ...says, order: this.#size++ };
+    const same = this.#rules.get(selector.key);
+    if (same === undefined) this.#rules.set(selector.key, [rule]);
     else same.push(rule);
   }
+}
+
+function joined(all: readonly Declared[]): Declared {
+  const style = new Map<Parameters<Declared['get']>[0], string>();
+  for (const declared of all) for (const [property, value] of declared) style.set(property, value);
+  return style;
 }
 
 /** Rules of a sheet, those in blocks for screens among them. */
@@ -128,14 +147,14 @@ function withoutNotes(text: string): string {
 
 /** The text of all style elements that are for screens; one that is left open goes to the end. */
 export function sheetsOf(html: string): string {
-  const opening = /<style(?=[\s>/])([^>]{0,1000})>/gi;
+  const opening = /<style(?=[\s>/])/gi;
   let out = '';
-  for (let tag = opening.exec(html); tag !== null; tag = opening.exec(html)) {
-    const media = /\bmedia\s{0,9}=\s{0,9}["']?([^"'>]{0,300})/i.exec(tag[1] ?? '')?.[1] ?? '';
-    const found = closing(html, opening.lastIndex);
-    if (isForScreen(media)) out += `${html.slice(opening.lastIndex, found)}\n`;
+  for (let found = opening.exec(html); found !== null; found = opening.exec(html)) {
+    const { attributes, end } = tagAt(html, 'style', found.index);
+    const close = closing(html, end);
+    if (isForScreen(attributes.get('media') ?? '')) out += `${html.slice(end, close)}\n`;
     if (out.length > 2 * MOST_SHEET) break;
-    opening.lastIndex = found;
+    opening.lastIndex = close;
   }
   return out;
 }

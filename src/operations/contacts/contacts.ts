@@ -87,7 +87,7 @@ export const getContact = operation({
     const ids = await newestMessages(call, box.id, words(address, ['from_', 'to_', 'cc_']), RECENT);
     await noteExposure(call, rowsOf(ids));
     const [contact = notFound('contact')] = await shown(call, box, [found]);
-    return { contact, messages: await summaries(call.store, box, ids) };
+    return { contact, messages: await summaries(call, box, ids) };
   },
 });
 

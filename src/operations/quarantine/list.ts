@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { suspectsOf, type Withheld, withheldOf } from '../../../mail/store/withheld.ts';
@@ -47,17 +46,13 @@ export const listQuarantine = operation({
     ]);
     await noteExposure(call, known);
     const items = [];
-    for (const one of known) {
-      if (await isHeldOrWas(call, one)) items.push(itemOf(box, one, asked.get(one.row.id)));
-      // Taking texts apart is work on the thread that everybody shares.
-      await turn();
-    }
+    for (const one of known) if (await isHeldOrWas(call, one)) items.push(itemOf(box, one, asked.get(one.row.id)));
     return { items, nextCursor: next === null ? null : jmapId('email', next) };
   },
 });
 
-async function isHeldOrWas({ store }: Call, known: Known): Promise<boolean> {
-  return known.released || isWithheld(known, await messageText(store, known.row));
+async function isHeldOrWas(call: Call, known: Known): Promise<boolean> {
+  return known.released || isWithheld(known, await messageText(call, known.row));
 }
 
 function stateOf({ row, released }: Known, asked: boolean): z.output<typeof Item>['state'] {

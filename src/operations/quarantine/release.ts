@@ -25,7 +25,7 @@ export const requestRelease = operation({
   async run(call, { reason, ...which }) {
     const { box, email } = await namedMessage(call, which);
     const known = await wholeMessage(call, box, email);
-    const why = whyWithheld(known, await messageText(call.store, known.row));
+    const why = whyWithheld(known, await messageText(call, known.row));
     if (why === undefined) notWithheld();
     if (why === 'secret_link') refuseWithheld(why);
     const input = { account: box.id, email, by: call.caller.actor, reason };

@@ -38,7 +38,7 @@ export const getQueueItem = operation({
   async run(call, { queueId }) {
     const row = await rowOf(call, rowId('queue', queueId) ?? notFound('queue item'));
     const octets = { blob: row.blob_id, size: row.size, forProgram: call.caller.token !== undefined };
-    const { truncated, answers, more, ...untrusted } = await beginningOf(call.store, octets);
+    const { truncated, answers, more, ...untrusted } = await beginningOf(call, octets);
     // What no mailbox sends may be forwarded, or come back: a stranger wrote it. An answer quotes whom it answers.
     if (row.account_id === null || row.last_text !== null || answers) await noteOutsidersText(call);
     return { item: itemOf(row), message: { truncated: truncated || more > 0, untrusted } };

@@ -79,8 +79,8 @@ export const getAttachment = operation({
 const NO_TEXT = { text: null, truncated: false, nextOffset: null };
 
 /** Its files say what the message says. */
-async function notWithheld({ store }: Call, known: Known): Promise<void> {
-  const why = whyWithheld(known, await messageText(store, known.row));
+async function notWithheld(call: Call, known: Known): Promise<void> {
+  const why = whyWithheld(known, await messageText(call, known.row));
   if (why !== undefined) refuseWithheld(why);
 }
 
@@ -97,13 +97,13 @@ function digestOf(octets: Buffer, { part }: BodyPart): string {
 }
 
 async function textOf(
-  { pdfs }: Call,
+  call: Call,
   known: Known,
   octets: Buffer,
   body: BodyPart,
   { maxChars, offset }: { maxChars: number; offset: number },
 ) {
-  const read = await fileText(pdfs, octets, body);
+  const read = await fileText(call, octets, body);
   if (read === undefined) return NO_TEXT;
   if (read === 'later') {
     return refuse('unavailable', 'Other documents are being read: try again in a moment.', { retryAfterSeconds: 5 });

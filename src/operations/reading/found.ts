@@ -29,7 +29,7 @@ export async function pageOfMessages(
 ): Promise<{ messages: MsgSummary[]; nextCursor: string | null }> {
   const after = cursor === undefined ? undefined : placeOf(box.id, cursor);
   const ids = await idsBehind(call, box.id, filter, after, limit + 1);
-  const messages = await summaries(call.store, box, ids);
+  const messages = await summaries(call, box, ids);
   const behind = messages.filter((one) => after === undefined || isBehind(one, after));
   const shown = behind.slice(0, limit);
   await noteExposure(call, rowsOf(shown.map(({ id }) => jmapRow('email', box.id, id) ?? 0)));

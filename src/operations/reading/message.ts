@@ -4,9 +4,10 @@ import type { Part } from '../../../mail/message/parts.ts';
 import { SEEN } from '../../../mail/store/flags.ts';
 import { LinkBook } from '../../reading/link-book.ts';
 import { factsIn, MailFacts } from '../../reading/facts.ts';
-import { calendarTexts, messageText, type MessageText } from '../../reading/message-text.ts';
+import { calendarTexts, messageText } from '../../reading/message-text.ts';
 import { noteOpened } from '../../reading/opened.ts';
 import { plainReading } from '../../reading/plain-reading.ts';
+import type { MessageText } from '../../reading/read-texts.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
 import { whyWithheld, WITHHELD } from '../../reading/withheld.ts';
@@ -77,7 +78,10 @@ export const getMessage = operation({
     const header = await headerOf(call, known.row);
     if (format !== 'headers') await noteOpened(call, [known], 'get_message');
     if (format === 'facts') return { message: await factsOnly(call, box, known, header) };
-    const text = format === 'headers' ? headerText(header) : await messageText(call.store, known.row, FORMS[format]);
+    const text =
+      format === 'headers'
+        ? headerText(header)
+        : await messageText(call, known.row, { form: FORMS[format], links: true });
     const parts = attachmentParts(known.row);
     return {
       message: {
@@ -115,7 +119,7 @@ async function factsOnly(
   known: Known,
   header: string,
 ): Promise<z.output<typeof ShownMessage>> {
-  const text = await messageText(call.store, known.row);
+  const text = await messageText(call, known.row);
   const why = whyWithheld(known, text);
   const calendars = why !== undefined ? [] : await calendarTexts(call.store, known.row);
   const parts = attachmentParts(known.row);
@@ -145,10 +149,12 @@ type Facts = Pick<z.output<typeof ShownMessage>, keyof MsgSummary | 'replyTo' | 
 type Body = Omit<z.output<typeof ShownMessage>, keyof Facts | 'attachments'>;
 
 function headerText(header: string): MessageText {
-  const links = new LinkBook();
+  const book = new LinkBook();
   const { text, zeroWidth, tagChars } = visibleText(headerLines(header));
+  const { text: own } = plainReading(text, book);
+  const { links, urls } = book;
   const removed = { ...NOTHING_REMOVED, zeroWidth, tagChars };
-  return { own: plainReading(text, links).text, quoted: '', removed, links, cut: false, divergent: false };
+  return { own, quoted: '', removed, links, urls, cut: false, divergent: false, unread: false };
 }
 
 function bodyOf(
@@ -170,7 +176,7 @@ function bodyOf(
     body: untrusted(nonce, source, piece, removed),
     ...(includeQuoted &&
       quoted !== '' && { quotedText: untrusted(nonce, source, quoted.slice(0, room).toWellFormed()) }),
-    links: links.links,
+    links: [...links],
     truncated: more || cut || (includeQuoted && quoted.length > room),
     nextOffset: more ? offset + maxChars : null,
   };

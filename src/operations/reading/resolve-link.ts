@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { urlOf } from '../../reading/link-book.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { noteOpened } from '../../reading/opened.ts';
 import { refuseWithheld, whyWithheld } from '../../reading/withheld.ts';
@@ -26,10 +27,9 @@ export const resolveLink = operation({
   async run(call, { handle, ...which }) {
     const { box, email } = await namedMessage(call, which);
     const known = await wholeMessage(call, box, email);
-    const text = await messageText(call.store, known.row, 'markdown');
-    const { links } = text;
-    const link = links.links.find((one) => one.handle === handle);
-    const url = links.url(handle);
+    const text = await messageText(call, known.row, { form: 'markdown', links: true });
+    const link = text.links.find((one) => one.handle === handle);
+    const url = urlOf(text, handle);
     const why = whyWithheld(known, text);
     if (why === 'secret_link') refuseWithheld(why);
     if (why !== undefined || link === undefined || url === undefined) return notFound('link');

@@ -1,10 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { areShortThreads, threadEmails } from '../../../mail/store/thread.ts';
 import { noteExposure } from '../../reading/exposure.ts';
-import { messageText, type MessageText } from '../../reading/message-text.ts';
+import { messageText } from '../../reading/message-text.ts';
 import { noteOpened } from '../../reading/opened.ts';
+import type { MessageText } from '../../reading/read-texts.ts';
 import { addressesOf, type Known, knownMessages, sourceOf, subjectOf, summaryOf } from '../../reading/summary.ts';
 import { whyWithheld, WITHHELD } from '../../reading/withheld.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
@@ -115,17 +115,13 @@ function behind(box: Mailbox, all: readonly number[], id: string | undefined, pa
 }
 
 async function readAll(
-  { store }: Call,
+  call: Call,
   box: Mailbox,
   known: readonly Known[],
   maxChars: number,
 ): Promise<z.output<typeof InThread>[]> {
   const texts: MessageText[] = [];
-  for (const { row } of known) {
-    texts.push(await messageText(store, row));
-    // Taking texts apart is work on the thread that everybody shares.
-    await turn();
-  }
+  for (const { row } of known) texts.push(await messageText(call, row));
   const held = known.map((one, i) => whyWithheld(one, texts[i] as MessageText));
   const lengths = texts.map(({ own }, i) => (held[i] === undefined ? own.length : 0));
   const nonce = newNonce();

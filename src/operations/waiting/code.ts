@@ -73,7 +73,7 @@ export const waitForCode = operation({
         if (others.has(id) || withheld.has(id)) return false;
         // Taking texts apart is work on the thread that everybody shares.
         await turn();
-        const found = await signUpIn(call.store, box, known, { domain, kind, local: isLocal(call) });
+        const found = await signUpIn(call, box, known, { domain, kind, local: isLocal(call) });
         if (found === undefined) others.add(id);
         else if (found.kind === 'withheld') withheld.set(id, found);
         else given.set(id, found);
@@ -87,7 +87,7 @@ export const waitForCode = operation({
     const shown = (last ?? kept)?.known.row.id;
     const ids = shown === undefined ? [] : [shown];
     await noteExposure(call, rowsOf(ids));
-    const [message = null] = await summaries(call.store, box, ids);
+    const [message = null] = await summaries(call, box, ids);
     const told = [...given.keys(), ...ids].map(numberOf);
     return {
       matched: last !== undefined,

@@ -59,7 +59,7 @@ export const waitForEmail = operation({
     const { found = [], over } = await waitFor(call, box.id, timeoutSeconds, look);
     const ids = found.map(({ known }) => known.row.id);
     await noteExposure(call, rowsOf(ids));
-    const messages = await summaries(call.store, box, ids);
+    const messages = await summaries(call, box, ids);
     return {
       matched: messages.length > 0,
       timedOut: over && messages.length === 0,

@@ -70,7 +70,7 @@ export async function presentDraft(
   box: Mailbox,
   { row }: Known,
 ): Promise<{ start: DraftContent; kept: EmailRequest['attachments']; answered: Original | undefined }> {
-  const { fields, plain, html, files, cut } = await readOriginal(call.store, row);
+  const { fields, plain, html, files, cut } = await readOriginal(call, row);
   if (['to', 'cc', 'bcc', 'reply-to'].some((name) => hasOdd(fields, name))) {
     refuse('conflict', 'An address in this draft cannot be read: correct it in a mail program first.', {
       resource: 'draft',

@@ -64,7 +64,7 @@ export async function shownDraft(
 ): Promise<z.output<typeof ShownDraft>> {
   const { row, envelope } = known;
   const parts = attachmentParts(row);
-  const { own, quoted, removed, cut, divergent } = await messageText(call.store, row);
+  const { own, quoted, removed, cut, divergent } = await messageText(call, row);
   const text = own.slice(0, maxChars).toWellFormed();
   return {
     ...summaryOf(box, known, parts, ''),

@@ -36,8 +36,8 @@ export async function namedOriginal(
   }
   // Whoever gets what it writes reads this too.
   await noteOpened(call, [known], 'an answer or a forward');
-  const hidden = whyWithheld(known, await messageText(call.store, row));
-  return { original: await readOriginal(call.store, row), hidden };
+  const hidden = whyWithheld(known, await messageText(call, row));
+  return { original: await readOriginal(call, row), hidden };
 }
 
 /** Whether an address is one of this mailbox's own, aliases and details included. */

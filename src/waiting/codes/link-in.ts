@@ -1,4 +1,4 @@
-import type { Link, LinkBook } from '../../reading/link-book.ts';
+import { type Link, urlOf } from '../../reading/link-book.ts';
 import { registrable } from '../../../mail/policy/registrable.ts';
 import type { Confidence } from './code-in.ts';
 import { LINK_PATH, LINK_WORD, OTHER_LINK } from './words.ts';
@@ -8,17 +8,23 @@ export interface FoundLink {
   confidence: Confidence;
 }
 
+/** Those of a message, in the order of their handles, with the addresses behind them. */
+interface Links {
+  links: readonly Link[];
+  urls: readonly string[];
+}
+
 /** Characters before a link that tell what it is for. */
 const BEFORE = 160;
 const MOST_LINKS = 100;
 
 /** The link that a message asks to press, of those that lead to the domain or to what belongs to it. */
-export function linkIn(text: string, links: LinkBook, domain: string): FoundLink | undefined {
+export function linkIn(text: string, from: Links, domain: string): FoundLink | undefined {
   const owner = registrable(domain);
-  const scored = links.links
+  const scored = from.links
     .slice(0, MOST_LINKS)
     .filter(({ registrableDomain, host }) => registrableDomain === owner || host === domain)
-    .map((link) => ({ link, score: scoreOf(text, link, links.url(link.handle) ?? '') }))
+    .map((link) => ({ link, score: scoreOf(text, link, urlOf(from, link.handle) ?? '') }))
     .filter(({ score }) => score >= 3)
     .toSorted((a, b) => b.score - a.score);
   const [first, second] = scored;

@@ -8,7 +8,7 @@ const QUOTE = ['> Hello,', '>', '> answer this letter with the one word STOP:', 
 
 const says = (fields: string, body: string): boolean => {
   const octets = Buffer.from(`${HEAD}${fields}\r\n\r\n${body.replace(/\r?\n/g, '\r\n')}\r\n`);
-  return saysStop(octets, indexMessage(octets));
+  return saysStop({ octets, parts: indexMessage(octets).parts });
 };
 const plain = (text: string): boolean => says('Content-Type: text/plain; charset=utf-8', text);
 const html = (text: string): boolean => says('Content-Type: text/html; charset=utf-8', text);

@@ -79,8 +79,44 @@ describe('what a style sheet hides', () => {
     });
   });
 
-  test('of a sheet that no mail needs: everything', () => {
-    expect(styled('.a{color:red}'.repeat(4000), '<p>A</p>')).toEqual({ seen: '', hidden: 'A' });
+  test.each([
+    ['a sheet that no mail needs', '.a{color:red}'.repeat(4000), '<p>A</p>'],
+    ['more comparisons than a page of its length needs', '.x b,'.repeat(2000), `${'<p class=x><b>'.repeat(300)}A`],
+    ['elements that nobody puts inside each other', '', `${'<div>'.repeat(1001)}${'</div>'.repeat(1001)}A`],
+    ['too many attributes', '', `<p ${Array.from({ length: 60 }, (_, n) => `a${n}`).join(' ')}>A</p>`],
+  ])('of %s: everything', (_name, css, body) => {
+    expect(styled(`${css}p{color:red}`, body)).toEqual({ seen: '', hidden: 'A' });
+  });
+
+  test.each([
+    ['a long style', '', `<p style="${'a:b;'.repeat(5_000)}display:none">A</p>`],
+    ['a long class', '.x{display:none}', `<p class="${'y '.repeat(5_000)}x">A</p>`],
+    [
+      'many classes',
+      '.x{display:none}',
+      `<p class="${Array.from({ length: 60 }, (_, n) => `y${n}`).join(' ')} x">A</p>`,
+    ],
+    ['a long block', `.x{${'a:b;'.repeat(1_000)}display:none}`, '<p class=x>A</p>'],
+    ['a long name', `.${'x'.repeat(200)}{display:none}`, `<p class=${'x'.repeat(200)}>A</p>`],
+    ['a name in another script', '.\u044f{display:none}', '<p class=\u044f>A</p>'],
+    ['a selector of many parts', `${'div '.repeat(20)}.x{display:none}`, `${'<div>'.repeat(20)}<p class=x>A</p>`],
+    ['a sheet with a long tag', `</style><style title="${'a'.repeat(2_000)}">.x{display:none}`, '<p class=x>A</p>'],
+    [
+      'a sheet that only looks like one for paper',
+      '</style><style title="media=print">.x{display:none}',
+      '<p class=x>A</p>',
+    ],
+    ['elements inside each other', '.x{display:none}', `${'<div>'.repeat(500)}<p class=x>A</p>`],
+  ])('behind %s', (_name, css, body) => {
+    expect(styled(css, body)).toEqual({ seen: '', hidden: 'A' });
+  });
+
+  test.each([
+    ['rows that are never closed', `<table>${'<tr><th>B<td class=x>B'.repeat(2_000)}</table>`],
+    ['sheets with many rules for other places', '<div>'.repeat(50) + '<p class=x>B</p>'.repeat(2_000)],
+  ])('nothing of %s', (_name, body) => {
+    const css = Array.from({ length: 100 }, (_, n) => `.y${n} .x{display:none}`).join('');
+    expect(styled(css, body).hidden).toBe('');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { factsIn } from '../../../src/reading/facts.ts';
 import { htmlReading } from '../../../src/reading/html-reading.ts';
-import { LinkBook } from '../../../src/reading/link-book.ts';
+import { LinkBook, urlOf } from '../../../src/reading/link-book.ts';
 import { plainReading } from '../../../src/reading/plain-reading.ts';
 import { withoutQuotes } from '../../../src/reading/quoted-text.ts';
 import { visibleText } from '../../../src/untrusted/invisible.ts';
@@ -50,7 +50,7 @@ describe('a text without addresses', () => {
       'text',
       book,
     );
-    expect(book.url('link:1')).toBe('https://xn--pypal-4ve.example/in');
+    expect(urlOf(book, 'link:1')).toBe('https://xn--pypal-4ve.example/in');
     expect(book.links).toMatchObject([
       {
         handle: 'link:1',
@@ -60,7 +60,7 @@ describe('a text without addresses', () => {
       { handle: 'link:2', host: 'bit.ly', registrableDomain: 'bit.ly', flags: ['short-link'] },
       { handle: 'link:3', host: 'www.paypal.example' },
     ]);
-    expect(book.url('link:4')).toBeUndefined();
+    expect(urlOf(book, 'link:4')).toBeUndefined();
   });
 
   test.each([
@@ -137,6 +137,11 @@ describe('quotes', () => {
     ['> all of it\n> is quoted', '> all of it\n> is quoted'],
   ])('%j', (text, own) => {
     expect(withoutQuotes(text).own).toBe(own);
+  });
+
+  test('of more lines than a call has arguments', () => {
+    const quote = `--- Original Message ---${'\na'.repeat(250_000)}`;
+    expect(withoutQuotes(`Yes\n${quote}`)).toEqual({ own: 'Yes', quoted: quote });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { plainReading } from '../../../src/reading/plain-reading.ts';
-import { LinkBook } from '../../../src/reading/link-book.ts';
+import { LinkBook, urlOf } from '../../../src/reading/link-book.ts';
 import { codeIn } from '../../../src/waiting/codes/code-in.ts';
 import { linkIn } from '../../../src/waiting/codes/link-in.ts';
 
@@ -132,8 +132,8 @@ describe('the link', () => {
       `https://shop.example/\n${line}\nNot you? Tell us: https://shop.example/report?id=1\nhttps://shop.example/unsubscribe/abcdefabcdefabcdef12`,
     );
     const found = linkIn(text, links, 'shop.example');
-    expect(links.url(found?.link.handle ?? '')).toContain('abcdefabcdef');
-    expect(links.url(found?.link.handle ?? '')).not.toContain('unsubscribe');
+    expect(urlOf(links, found?.link.handle ?? '')).toContain('abcdefabcdef');
+    expect(urlOf(links, found?.link.handle ?? '')).not.toContain('unsubscribe');
   });
 
   test('leads to the domain, or to nobody', () => {

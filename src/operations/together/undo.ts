@@ -5,6 +5,7 @@ import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-co
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
+import { undoWebhooks } from '../../sending/webhook-undo.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
 import { everyMailbox } from '../about.ts';
 import type { Caller } from '../caller.ts';
@@ -25,7 +26,7 @@ export const undoChanges = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards. What others changed since stays; kept says why.',
+    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards, webhooks. What others changed since stays; kept says why.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     tokenId: Id('token').optional(),
@@ -155,5 +156,10 @@ async function undoRules(call: Call, about: About): Promise<typeof NO_RULES> {
   const target = publicId('organization', call.tenant);
   const senders = await call.change(undoSenderRules, input, target, { ...detailOf(about), rules: 'senders' });
   const forwards = await call.change(undoForwarders, input, target, { ...detailOf(about), rules: 'forwards' });
-  return { rulesUndone: senders.undone + forwards.undone, rulesKept: senders.kept + forwards.kept };
+  const webhooks = await call.change(undoWebhooks, input, target, { ...detailOf(about), rules: 'webhooks' });
+  const all = [senders, forwards, webhooks];
+  return {
+    rulesUndone: all.reduce((sum, { undone }) => sum + undone, 0),
+    rulesKept: all.reduce((sum, { kept }) => sum + kept, 0),
+  };
 }

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jmapRow } from '../../../mail/jmap/ids.ts';
 import { changeEmails } from '../../../mail/store/email-change-commands.ts';
+import { query } from '../../../mail/store/engine/types.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
 import { rowId } from '../../../src/ids.ts';
 import { type Caller, operatorCaller } from '../../../src/operations/caller.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
+
+const webhookSecret = query('test-webhook-secret', async (rx, { account: of }: { account: number }) => {
+  const row = await rx.get<{ secret: Uint8Array }>('SELECT secret FROM webhook WHERE account_id = ?', of);
+  return row?.secret;
+});
 
 let tenants: Tenants;
 let mailbox: string;
@@ -152,5 +158,55 @@ describe('rules', () => {
     await tenants.do('set_email_forwarder', forward, operatorCaller(tenants.a.caller.organization));
     expect(await undo()).toMatchObject({ rulesUndone: 0, rulesKept: 1 });
     await tenants.do('remove_email_forwarder', forward, tenants.a.caller);
+  });
+});
+
+describe('webhooks', () => {
+  const URL_OF = { mine: 'https://hooks.example.net/mine', spy: 'https://hooks.example.net/spy' };
+  const hook = async () => {
+    const { webhook } = await tenants.do('get_email_inbound_webhook', { mailboxId: mailbox });
+    return (webhook as { url: string } | null)?.url;
+  };
+  const set = (url: string, caller: Caller) =>
+    tenants.do('set_email_inbound_webhook', { mailboxId: mailbox, url }, caller);
+  const secretOf = async (): Promise<string> =>
+    Buffer.from((await tenants.world.store.read(webhookSecret, { account })) ?? '').toString('hex');
+  const ofOrganization = async () =>
+    ((await tenants.do('list_webhooks', {}))['webhooks'] as Record<string, unknown>[]).map(
+      ({ url, events }) => `${String(url)} ${String(events)}`,
+    );
+
+  beforeEach(() => tenants.do('remove_email_inbound_webhook', { mailboxId: mailbox }));
+
+  test('one that an agent set goes; one that it led elsewhere or removed is back, with its secret', async () => {
+    await set(URL_OF.spy, agent);
+    expect(await undo()).toMatchObject({ rulesUndone: 1, rulesKept: 0 });
+    expect(await hook()).toBeUndefined();
+    await set(URL_OF.mine, tenants.a.caller);
+    const secret = await secretOf();
+    await set(URL_OF.spy, agent);
+    expect(await secretOf()).not.toBe(secret);
+    await tenants.do('remove_email_inbound_webhook', { mailboxId: mailbox }, agent);
+    expect(await undo()).toMatchObject({ rulesUndone: 2, rulesKept: 0 });
+    expect([await hook(), await secretOf()]).toEqual([URL_OF.mine, secret]);
+    expect(await undo()).toMatchObject({ rulesUndone: 0 });
+  });
+
+  test('one that a person has set since stays', async () => {
+    await set(URL_OF.spy, agent);
+    await set(URL_OF.mine, tenants.a.caller);
+    expect(await undo()).toMatchObject({ rulesUndone: 0, rulesKept: 1 });
+    expect(await hook()).toBe(URL_OF.mine);
+  });
+
+  test('those of the organization are as they were, too', async () => {
+    const made = await tenants.do('create_webhook', { url: URL_OF.mine, events: ['email.bounced'] });
+    const { id: webhookId } = made['webhook'] as { id: string };
+    const before = await ofOrganization();
+    await tenants.do('update_webhook', { webhookId, url: URL_OF.spy, events: ['email.delivered'] }, agent);
+    await tenants.do('create_webhook', { url: URL_OF.spy }, agent);
+    await tenants.do('remove_webhook', { webhookId }, agent);
+    expect(await undo()).toMatchObject({ rulesUndone: 3, rulesKept: 0 });
+    expect((await ofOrganization()).toSorted()).toEqual(before.toSorted());
   });
 });

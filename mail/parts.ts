@@ -60,7 +60,7 @@ import { addSenderRule, removeSenderRule, undoSenderRules } from './store/sender
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { forgetShown, noteShown } from './store/shown-secret.ts';
-import { addSuppression, removeSuppression } from './store/suppression.ts';
+import { addSuppression, listSuppressions, removeSuppression } from './store/suppression.ts';
 import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
@@ -209,6 +209,7 @@ export function mailParts(): ThreadParts {
       imapSearch,
       listBans,
       listQueue,
+      listSuppressions,
       newestWith,
       queueDepth,
       submissionFacts,

@@ -72,7 +72,7 @@ export function catalogueOffer(world: World): Offer {
     resumed: async (caller, { mcpReq }) =>
       (await import('./approval-question.ts')).answeredByHost(world, caller, mcpReq),
     get listMeta() {
-      return { 'dev.mailstead/catalogueSha256': catalogueSha256() };
+      return { 'dev.mailstead/catalogSha256': catalogueSha256() };
     },
     async tools(caller, trim) {
       // It makes JSON schemas, with a library that a box without agents never loads.

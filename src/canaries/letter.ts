@@ -5,7 +5,7 @@ import { parseAddress } from '../../mail/message/address.ts';
 import { type OwnerPost, toOwners } from '../agents/owner-letters.ts';
 import { harmless } from '../bootstrap/claim-letter.ts';
 import { publicId } from '../ids.ts';
-import { isPlainAddress } from '../untrusted/plain-address.ts';
+import { isPlainAddress } from '../../mail/message/plain-address.ts';
 import { nameOfCredential } from './queries.ts';
 
 /** Addresses that a letter names. */

@@ -10,7 +10,7 @@ import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-command
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
 import { addUpload, forgetUploads } from './upload-commands.ts';
 import { addWebhook, changeWebhook, dropWebhook, removeWebhook, setWebhook, testWebhook } from './webhook-commands.ts';
-import { undoWebhooks } from './webhook-undo.ts';
+import { undoWebhooks } from './webhook-undo-commands.ts';
 
 /** What this area writes. */
 export const SENDING: readonly Command<never, unknown>[] = [

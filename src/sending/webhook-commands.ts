@@ -11,7 +11,7 @@ import {
   storedWebhook,
   webhookAt,
   type WebhookChange,
-} from './webhook-rows.ts';
+} from './webhook-row-commands.ts';
 
 /** The agent that does it, for who wants it undone; left out or null: a person. */
 interface By {

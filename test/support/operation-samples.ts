@@ -310,7 +310,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
       return { sourceAddress, destinationAddress, [field]: value };
     }
     // It takes one name of a message, whichever.
-    if (operation.name === 'explain_decision' && field !== 'organizationId') return { [field]: value };
+    if (operation.name === 'explain_decision' && ['messageId', 'outboxId'].includes(field)) return { [field]: value };
     if (operation.name === 'trace_message' && ['messageId', 'address', 'rfc822MessageId'].includes(field))
       return { [field]: value };
     return { ...args, [field]: value };

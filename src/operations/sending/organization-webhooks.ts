@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { publicId } from '../../ids.ts';
 import { addWebhook, changeWebhook, dropWebhook } from '../../sending/webhook-commands.ts';
-import { MOST_WEBHOOKS } from '../../sending/webhook-rows.ts';
+import { MOST_WEBHOOKS } from '../../sending/webhook-row-commands.ts';
 import { listWebhooks, type Webhook } from '../../sending/webhook-queries.ts';
 import { EVENT_TYPES, eventsOf, typeOf } from '../../webhooks/event-types.ts';
 import { everyMailbox } from '../about.ts';

@@ -5,7 +5,7 @@ import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-co
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
-import { undoWebhooks } from '../../sending/webhook-undo.ts';
+import { undoWebhooks } from '../../sending/webhook-undo-commands.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
 import { everyMailbox } from '../about.ts';
 import type { Caller } from '../caller.ts';

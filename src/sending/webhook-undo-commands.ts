@@ -11,7 +11,7 @@ import {
   type StoredWebhook,
   storedWebhook,
   webhookAt,
-} from './webhook-rows.ts';
+} from './webhook-row-commands.ts';
 
 interface Change {
   before: StoredWebhook | null;

@@ -13,6 +13,7 @@ import { addAccount, setQuota } from './store/account.ts';
 import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
 import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
+import { undoAliases } from './store/alias-undo.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { holdMore, holdRest } from './store/agent-hold.ts';
@@ -189,6 +190,7 @@ export function mailParts(): ThreadParts {
       trimNotices,
       trimSenders,
       undoAgentChanges,
+      undoAliases,
       undoSenderRules,
       updatePushSubscription,
       useStsPolicy,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
+import { undoAliases } from '../../../mail/store/alias-undo.ts';
 import { undoSenderRules } from '../../../mail/store/sender-rule.ts';
 import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-commands.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
@@ -26,7 +27,7 @@ export const undoChanges = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards, webhooks. What others changed since stays; kept says why.',
+    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards, webhooks, aliases. What others changed since stays; kept says why.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     tokenId: Id('token').optional(),
@@ -157,7 +158,8 @@ async function undoRules(call: Call, about: About): Promise<typeof NO_RULES> {
   const senders = await call.change(undoSenderRules, input, target, { ...detailOf(about), rules: 'senders' });
   const forwards = await call.change(undoForwarders, input, target, { ...detailOf(about), rules: 'forwards' });
   const webhooks = await call.change(undoWebhooks, input, target, { ...detailOf(about), rules: 'webhooks' });
-  const all = [senders, forwards, webhooks];
+  const aliases = await call.change(undoAliases, input, target, { ...detailOf(about), rules: 'aliases' });
+  const all = [senders, forwards, webhooks, aliases];
   return {
     rulesUndone: all.reduce((sum, { undone }) => sum + undone, 0),
     rulesKept: all.reduce((sum, { kept }) => sum + kept, 0),

@@ -59,9 +59,9 @@ export async function undoForm(visit: Visit, state: State): Promise<Part> {
   return html`<section>
     <h2>Undo</h2>
     <p>
-      What one token moved, marked, labelled or deleted, and the rules, forwards and webhooks that it set, are as they
-      were before. What others changed since stays. Mail that has left, and keys, passwords, tokens and aliases that it
-      made, are yours to look at.
+      What one token moved, marked, labelled or deleted, and the rules, forwards, webhooks and aliases that it set, are
+      as they were before. What others changed since stays, and so does an alias that has taken mail. Mail that has
+      left, and keys, passwords and tokens that it made, are yours to look at.
     </p>
     ${more(
       visit,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jmapRow } from '../../../mail/jmap/ids.ts';
 import { changeEmails } from '../../../mail/store/email-change-commands.ts';
-import { query } from '../../../mail/store/engine/types.ts';
+import { command, query } from '../../../mail/store/engine/types.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
 import { rowId } from '../../../src/ids.ts';
 import { type Caller, operatorCaller } from '../../../src/operations/caller.ts';
@@ -13,6 +13,10 @@ const webhookSecret = query('test-webhook-secret', async (rx, { account: of }: {
   return row?.secret;
 });
 
+const used = command('test-alias-used', (tx, { id }: { id: number }) =>
+  tx.run('UPDATE alias SET used = 1 WHERE id = ?', id),
+);
+
 let tenants: Tenants;
 let mailbox: string;
 let account: number;
@@ -21,7 +25,7 @@ let trash: number;
 let since: string;
 
 beforeAll(async () => {
-  tenants = await twoTenants();
+  tenants = await twoTenants({}, [used]);
   mailbox = tenants.a.main.mailboxId;
   account = rowId('mailbox', mailbox) ?? 0;
   trash = (await tenants.world.store.read(findMailbox, { account, name: 'Trash' }))?.id ?? 0;
@@ -208,5 +212,38 @@ describe('webhooks', () => {
     await tenants.do('remove_webhook', { webhookId }, agent);
     expect(await undo()).toMatchObject({ rulesUndone: 3, rulesKept: 0 });
     expect((await ofOrganization()).toSorted()).toEqual(before.toSorted());
+  });
+});
+
+describe('aliases', () => {
+  const aliases = async () => (await tenants.do('list_aliases', {}))['aliases'] as Record<string, unknown>[];
+  const add = async (localPart: string, caller: Caller): Promise<string> => {
+    const { domain } = tenants.a.main;
+    const made = await tenants.do('create_alias', { mailboxIds: [mailbox], domain, localPart }, caller);
+    return String((made['alias'] as { id: string }).id);
+  };
+
+  test('one that an agent made goes; one that it led elsewhere or removed is back', async () => {
+    const led = await add('led', tenants.a.caller);
+    const gone = await add('gone', tenants.a.caller);
+    const before = await aliases();
+    const away = { mailboxIds: [tenants.a.side.mailboxId], note: 'mine', maxMessages: 3 };
+    await tenants.do('update_alias', { aliasId: led, ...away }, agent);
+    await tenants.do('remove_alias', { aliasId: gone }, agent);
+    await add('fresh', agent);
+    expect(await aliases()).not.toEqual(before);
+    expect(await undo()).toMatchObject({ rulesUndone: 3, rulesKept: 0 });
+    expect(await aliases()).toEqual(before);
+    expect(await undo()).toMatchObject({ rulesUndone: 0 });
+  });
+
+  test('one that has taken mail stays, and so does what a person changed since', async () => {
+    const taking = await add('taking', agent);
+    await tenants.world.store.write(used, { id: rowId('alias', taking) ?? 0 });
+    const changed = await add('changed', agent);
+    await tenants.do('update_alias', { aliasId: changed, note: 'I need this' });
+    expect(await undo()).toMatchObject({ rulesUndone: 0, rulesKept: 2 });
+    const ids = (await aliases()).map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining([taking, changed]));
   });
 });

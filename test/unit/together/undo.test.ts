@@ -220,7 +220,7 @@ describe('aliases', () => {
   const add = async (localPart: string, caller: Caller): Promise<string> => {
     const { domain } = tenants.a.main;
     const made = await tenants.do('create_alias', { mailboxIds: [mailbox], domain, localPart }, caller);
-    return String((made['alias'] as { id: string }).id);
+    return (made['alias'] as { id: string }).id;
   };
 
   test('one that an agent made goes; one that it led elsewhere or removed is back', async () => {

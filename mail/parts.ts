@@ -13,6 +13,7 @@ import { addAccount, setQuota } from './store/account.ts';
 import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
 import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
+import { undoAliases } from './store/alias-undo.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { holdMore, holdRest } from './store/agent-hold.ts';
@@ -60,7 +61,7 @@ import { addSenderRule, removeSenderRule, undoSenderRules } from './store/sender
 import { setSetting } from './store/setting.ts';
 import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
 import { forgetShown, noteShown } from './store/shown-secret.ts';
-import { addSuppression, removeSuppression } from './store/suppression.ts';
+import { addSuppression, listSuppressions, removeSuppression } from './store/suppression.ts';
 import { threadChanges, threadEmails } from './store/thread.ts';
 import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
 import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
@@ -189,6 +190,7 @@ export function mailParts(): ThreadParts {
       trimNotices,
       trimSenders,
       undoAgentChanges,
+      undoAliases,
       undoSenderRules,
       updatePushSubscription,
       useStsPolicy,
@@ -209,6 +211,7 @@ export function mailParts(): ThreadParts {
       imapSearch,
       listBans,
       listQueue,
+      listSuppressions,
       newestWith,
       queueDepth,
       submissionFacts,

@@ -6,7 +6,7 @@ const MOST_RULE_CHANGES = 5_000;
 const MOST_UNDONE = 200;
 
 /** Kinds of rules that are written down. */
-export type RuleKind = 'sender-rule' | 'forwarder';
+export type RuleKind = 'alias' | 'sender-rule' | 'forwarder' | 'webhook';
 
 /** A rule before and after; null: there was none. */
 export interface RuleChange<T> {

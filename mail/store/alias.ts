@@ -1,3 +1,4 @@
+import { areOf, lead, noteAlias, storedAlias } from './alias-rows.ts';
 import { command, query, type Read, type Write } from './engine/types.ts';
 
 /** Of one tenant. */
@@ -16,7 +17,12 @@ export interface AliasTerms {
   most: number | null;
 }
 
-export interface NewAlias extends AliasTerms {
+/** The agent that does it, for who wants it undone; left out or null: a person. */
+interface By {
+  by?: string | null;
+}
+
+export interface NewAlias extends AliasTerms, By {
   tenant: number;
   domain: number;
   /** As looked up; a `*` in the local part stands for any text. */
@@ -37,8 +43,7 @@ export const addAlias = command('add-alias', async (tx, input: NewAlias, stamp):
   const taken = await tx.get('SELECT 1 AS there FROM address WHERE key = ? AND domain_id = ?', key, domain);
   if (taken !== undefined || (await isAlias(tx, domain, key))) return { kind: 'taken' };
   if (!(await areOf(tx, tenant, accounts))) return { kind: 'no-account' };
-  const count = await tx.get<{ n: number }>('SELECT count(*) AS n FROM alias WHERE tenant = ?', tenant);
-  if ((count?.n ?? 0) >= MOST_ALIASES) return { kind: 'too-many' };
+  if ((await numberOfAliases(tx, tenant)) >= MOST_ALIASES) return { kind: 'too-many' };
   const { head, tail, wild } = partsOf(key);
   const { id } = await tx.run(
     `INSERT INTO alias (tenant, domain_id, key, wild, head, tail, note, expires_at, most, created_at)
@@ -55,6 +60,7 @@ export const addAlias = command('add-alias', async (tx, input: NewAlias, stamp):
     stamp.now,
   );
   await lead(tx, id, accounts);
+  await noteAlias(tx, input, undefined, await storedAlias(tx, tenant, id), stamp);
   return { kind: 'added', id };
 });
 
@@ -72,19 +78,10 @@ export async function isAlias(rx: Read, domain: number, key: string): Promise<bo
   return (await rx.get('SELECT 1 AS there FROM alias WHERE key = ? AND domain_id = ?', key, domain)) !== undefined;
 }
 
-async function areOf(rx: Read, tenant: number, accounts: readonly number[]): Promise<boolean> {
-  const found = await rx.get<{ n: number }>(
-    'SELECT count(*) AS n FROM account WHERE tenant = ? AND state <> 2 AND id IN (SELECT value FROM json_each(?))',
-    tenant,
-    JSON.stringify(accounts),
-  );
-  return accounts.length > 0 && found?.n === new Set(accounts).size;
-}
-
-async function lead(tx: Write, id: number, accounts: readonly number[]): Promise<void> {
-  for (const account of new Set(accounts)) {
-    await tx.run('INSERT INTO alias_account (alias_id, account_id) VALUES (?, ?)', id, account);
-  }
+/** Of a tenant. */
+export async function numberOfAliases(rx: Read, tenant: number): Promise<number> {
+  const count = await rx.get<{ n: number }>('SELECT count(*) AS n FROM alias WHERE tenant = ?', tenant);
+  return count?.n ?? 0;
 }
 
 /** What is set of an alias later; what is undefined stays as it is. */
@@ -95,30 +92,29 @@ export const changeAlias = command(
   'change-alias',
   async (
     tx,
-    { id, tenant, accounts, ...terms }: AliasChange & { id: number; tenant: number },
+    { id, tenant, by, accounts, ...terms }: AliasChange & By & { id: number; tenant: number },
+    stamp,
   ): Promise<{ kind: 'changed' | 'missing' | 'no-account' }> => {
-    const before = await tx.get<{ note: string; expiresAt: number | null; most: number | null }>(
-      'SELECT note, expires_at AS expiresAt, most FROM alias WHERE id = ? AND tenant = ?',
-      id,
-      tenant,
-    );
+    const before = await storedAlias(tx, tenant, id);
     if (before === undefined) return { kind: 'missing' };
     if (accounts !== undefined && !(await areOf(tx, tenant, accounts))) return { kind: 'no-account' };
-    const { note = before.note, expiresAt = before.expiresAt, most = before.most } = terms;
+    const { note = before.note, expiresAt = before.expires_at, most = before.most } = terms;
     await tx.run('UPDATE alias SET note = ?, expires_at = ?, most = ? WHERE id = ?', note, expiresAt, most, id);
-    if (accounts === undefined) return { kind: 'changed' };
-    await tx.run('DELETE FROM alias_account WHERE alias_id = ?', id);
-    await lead(tx, id, accounts);
+    if (accounts !== undefined) await lead(tx, id, accounts);
+    await noteAlias(tx, { tenant, by }, before, await storedAlias(tx, tenant, id), stamp);
     return { kind: 'changed' };
   },
 );
 
 export const removeAlias = command(
   'remove-alias',
-  async (tx, input: { id: number; tenant: number }): Promise<{ kind: 'removed' | 'missing' }> => {
-    const { changes } = await tx.run('DELETE FROM alias WHERE id = ? AND tenant = ?', input.id, input.tenant);
-    if (changes === 0) return { kind: 'missing' };
-    await tx.run('DELETE FROM alias_account WHERE alias_id = ?', input.id);
+  async (tx, input: By & { id: number; tenant: number }, stamp): Promise<{ kind: 'removed' | 'missing' }> => {
+    const { id, tenant } = input;
+    const before = await storedAlias(tx, tenant, id);
+    if (before === undefined) return { kind: 'missing' };
+    await tx.run('DELETE FROM alias WHERE id = ?', id);
+    await tx.run('DELETE FROM alias_account WHERE alias_id = ?', id);
+    await noteAlias(tx, input, before, undefined, stamp);
     return { kind: 'removed' };
   },
 );

@@ -44,6 +44,25 @@ export async function overAllowance(
   return (await overMessages(rx, tenant, allowance, now)) ?? (await overNew(rx, tenant, allowance, recipients, now));
 }
 
+/** How much of it is left in these 24 hours; null: no limit. */
+export async function allowanceLeft(
+  rx: Read,
+  { tenant, allowance }: Pick<Asked, 'tenant' | 'allowance'>,
+  now: number,
+): Promise<{ messages: number; newRecipients: number } | null> {
+  if (allowance === null) return null;
+  const used = await rx.get<{ messages: number; met: number }>(
+    `SELECT count(*) FILTER (WHERE subject = '') AS messages, count(*) FILTER (WHERE subject <> '') AS met
+     FROM sending_count WHERE tenant = ? AND at > ?`,
+    tenant,
+    now - DAY_MS,
+  );
+  return {
+    messages: allowance.messages - (used?.messages ?? 0),
+    newRecipients: allowance.newRecipients - (used?.met ?? 0),
+  };
+}
+
 /** Counts a message that was not too much. */
 export async function countAllowance(
   tx: Write,

@@ -17,17 +17,20 @@ export interface NewListener {
   tenant: number;
   account: number | null;
   events: readonly string[];
+  /** Of one that was ended and comes back under its old id; left out: a new one. */
+  id?: number;
 }
 
 /** Begins to tell somebody outside. An account has one listener at most; a second call answers the same. */
-export async function listen(tx: Write, { tenant, account, events }: NewListener): Promise<number> {
+export async function listen(tx: Write, { tenant, account, events, id: old }: NewListener): Promise<number> {
   const there =
     account === null
       ? undefined
       : await tx.get<{ id: number }>('SELECT id FROM listener WHERE account_id = ?', account);
   if (there !== undefined) return there.id;
   const { id } = await tx.run(
-    'INSERT INTO listener (tenant, account_id, events) VALUES (?, ?, ?)',
+    'INSERT INTO listener (id, tenant, account_id, events) VALUES (?, ?, ?, ?)',
+    old ?? null,
     tenant,
     account,
     JSON.stringify(events),

@@ -16,6 +16,16 @@ export async function overLife(rx: Read, limits: readonly LifeLimit[]): Promise<
   return undefined;
 }
 
+/** How many messages are left of the limit that is used up first; null: no limit. */
+export async function lifeLeft(rx: Read, limits: readonly LifeLimit[]): Promise<number | null> {
+  let left: number | null = null;
+  for (const { of, most } of limits) {
+    const row = await rx.get<{ sent: number }>('SELECT sent FROM narrow_use WHERE subject = ?', of);
+    left = Math.min(left ?? Infinity, most - (row?.sent ?? 0));
+  }
+  return left;
+}
+
 /** Counts one message for all of them. */
 export async function countLife(tx: Write, limits: readonly LifeLimit[]): Promise<void> {
   for (const { of } of limits) {

@@ -96,18 +96,28 @@ export async function suppressed(rx: Read, tenant: number, keys: readonly string
   );
 }
 
-/** In the order of addresses, from after `after`. */
+/** {@link suppressed} of one address; at most one. */
+export const suppressionOf = query('suppression-of', (rx, input: { tenant: number; key: string }) =>
+  suppressed(rx, input.tenant, [input.key]),
+);
+
+/** In the order of addresses, from after `after`. With a reason it may look at the whole list: a scan. */
 export const listSuppressions = query(
   'list-suppressions',
-  (rx, input: { tenant: number; after: string; limit: number }): Promise<Suppression[]> =>
+  (
+    rx,
+    input: { tenant: number; after: string; limit: number; reason?: SuppressionReason | undefined },
+  ): Promise<Suppression[]> =>
     rx.all<Row>(
       `SELECT key, 'unsubscribe' AS reason, 'link' AS source, '' AS said, trace, at FROM unsubscription
-         WHERE tenant = ?1 AND key > ?2
+         WHERE tenant = ?1 AND key > ?2 AND coalesce(?4, 'unsubscribe') = 'unsubscribe'
        UNION ALL SELECT key, reason, source, said, trace, at FROM suppression s WHERE tenant = ?1 AND key > ?2
          AND NOT EXISTS (SELECT 1 FROM unsubscription u WHERE u.tenant = s.tenant AND u.key = s.key)
+         AND coalesce(?4, reason) = reason
        ORDER BY key LIMIT ?3`,
       input.tenant,
       input.after,
       input.limit,
+      input.reason ?? null,
     ),
 );

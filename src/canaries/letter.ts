@@ -2,11 +2,11 @@ import type { UntoldTrip } from '../../mail/store/canary.ts';
 import { lookupKeys } from '../../mail/delivery/route.ts';
 import type { Outgoing } from '../../mail/delivery/submit.ts';
 import { parseAddress } from '../../mail/message/address.ts';
+import { isPlainAddress } from '../../mail/message/plain-address.ts';
 import type { OwnerPost } from '../agents/owner-letters.ts';
 import { harmless } from '../bootstrap/claim-letter.ts';
 import { publicId } from '../ids.ts';
 import { toOwners } from '../letters/owners.ts';
-import { isPlainAddress } from '../untrusted/plain-address.ts';
 import { nameOfCredential } from './queries.ts';
 
 /** Addresses that a letter names. */

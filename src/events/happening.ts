@@ -5,7 +5,7 @@ import type { TailLine } from '../../mail/store/journal-tail.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId } from '../ids.ts';
 import { isoOf } from '../operations/schemas.ts';
-import { isPlainAddress } from '../untrusted/plain-address.ts';
+import { isPlainAddress } from '../../mail/message/plain-address.ts';
 import { sentOfTrace } from '../trace/queries.ts';
 import { approvalTimes, arrivedEmail } from './queries.ts';
 import type { ApprovalEvent, MailEvent, SendEvent, SendState } from './shapes.ts';

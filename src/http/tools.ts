@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
 import type { Operation } from '../operations/operation.ts';
+import { reading, readOnlyRefusal, saysYes } from '../operations/read-only.ts';
 import type { World } from '../operations/world.ts';
 import { authenticate } from '../tokens/authenticate.ts';
 import { authorizationOf, jsonOnly, say } from './answers.ts';
@@ -29,7 +30,7 @@ export function toolRoutes(world: World): (app: FastifyInstance) => void {
       if (operation === undefined) {
         return say(reply, { error: 'not_found', message: 'There is no such tool: GET /api/tools lists them.' });
       }
-      return answer(world, operation, caller, request.body, reply);
+      return answer(world, operation, { caller, readOnly: isReadOnly(request) }, request.body, reply);
     });
     for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
       for (const url of ROUTED) app.route({ method, url, handler: (request, reply) => byRoute(world, request, reply) });
@@ -63,7 +64,7 @@ async function byRoute(world: World, request: FastifyRequest, reply: FastifyRepl
   const body = request.body ?? {};
   const own = typeof body === 'object' && !Array.isArray(body) ? body : {};
   const input = { ...queryOf(found.one, request), ...own, ...found.params };
-  return answer(world, found.one, caller, input, reply);
+  return answer(world, found.one, { caller, readOnly: isReadOnly(request) }, input, reply);
 }
 
 /** The query of a route, by the names of the input. */
@@ -135,13 +136,21 @@ export async function admitted(
   return undefined;
 }
 
+/** As over MCP: a host that promises to change nothing may not know what the next tool does. */
+function isReadOnly({ headers }: FastifyRequest): boolean {
+  return saysYes(String(headers['x-service-readonly'] ?? ''));
+}
+
 async function answer(
   world: World,
   operation: Operation,
-  caller: Caller,
+  { caller: whole, readOnly }: { caller: Caller; readOnly: boolean },
   input: unknown,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const refusal = readOnly ? readOnlyRefusal(operation) : undefined;
+  if (refusal !== undefined) return say(reply, refusal);
+  const caller = readOnly ? reading(whole, operation) : whole;
   const { perform } = await operations();
   const audience = operation.streams === true ? { signal: goneSignal(reply.raw) } : undefined;
   const outcome = await perform(world, operation, caller, input, { audience });

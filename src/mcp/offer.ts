@@ -2,6 +2,7 @@ import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
 import type { Audience, Block, Operation } from '../operations/operation.ts';
+import { reading, readOnlyRefusal } from '../operations/read-only.ts';
 import type { Refusal } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { catalogueSha256 } from './catalogue-pin.ts';
@@ -72,7 +73,7 @@ export function catalogueOffer(world: World): Offer {
     resumed: async (caller, { mcpReq }) =>
       (await import('./approval-question.ts')).answeredByHost(world, caller, mcpReq),
     get listMeta() {
-      return { 'dev.mailstead/catalogueSha256': catalogueSha256() };
+      return { 'dev.mailstead/catalogSha256': catalogueSha256() };
     },
     async tools(caller, trim) {
       // It makes JSON schemas, with a library that a box without agents never loads.
@@ -88,7 +89,8 @@ export function catalogueOffer(world: World): Offer {
     async call(caller, name, args, trim, attend) {
       const operation = await find(name);
       if (operation === undefined) return { kind: 'unknown' };
-      if (trim.readOnly && !operation.hints.readOnly) return { kind: 'refused', refusal: readOnlyRefusal(name) };
+      const refusal = trim.readOnly ? readOnlyRefusal(operation) : undefined;
+      if (refusal !== undefined) return { kind: 'refused', refusal };
       const { perform } = await operations();
       const audience = operation.streams === true ? attend() : undefined;
       const outcome = await perform(world, operation, trim.readOnly ? reading(caller, operation) : caller, args, {
@@ -103,18 +105,5 @@ export function catalogueOffer(world: World): Offer {
         token: typeof token === 'string' ? token : undefined,
       };
     },
-  };
-}
-
-/** Of a connection that only reads: what a reading operation may change on request is not for it either. */
-function reading(caller: Caller, { action }: Operation): Caller {
-  const some = new Set<string>(['read', 'mail_read', 'logs', action]);
-  return { ...caller, actions: new Set([...caller.actions].filter((one) => some.has(one))) };
-}
-
-function readOnlyRefusal(name: string): Refusal {
-  return {
-    error: 'action_not_allowed',
-    message: `${name} changes something, and this connection was opened as read-only (X-Service-Readonly).`,
   };
 }

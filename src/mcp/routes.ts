@@ -12,7 +12,7 @@ import { SESSION_HEADER } from './sessions.ts';
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const ALLOWED_HEADERS =
-  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, x-service-toolsets, x-service-tools, x-service-readonly';
+  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, x-service-toolsets, x-service-tools, x-service-readonly, x-service-hide-unavailable';
 
 /** `{base_url}/mcp`: every method and also `/mcp/`, so that no answer of another shape is ever given there. */
 export function mcpRoutes(world: World, offer: Offer = catalogueOffer(world)): (app: FastifyInstance) => void {

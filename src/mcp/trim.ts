@@ -1,3 +1,4 @@
+import { saysYes } from '../operations/read-only.ts';
 import { TOOLSETS, type Toolset } from '../operations/operation.ts';
 
 /** What a client asked to see; it never decides what can be called, except `readOnly`. */
@@ -17,7 +18,7 @@ export function readTrim(query: URLSearchParams, header: Header): Trim {
       .split(',')
       .map((word) => word.trim().toLowerCase())
       .filter((word) => word !== '');
-  const flag = (param: string, name: string): boolean => ['1', 'true'].includes(query.get(param) ?? header(name) ?? '');
+  const flag = (param: string, name: string): boolean => saysYes(query.get(param) ?? header(name));
   const toolsets = TOOLSETS.filter((one) => wish('toolsets', 'x-service-toolsets').includes(one));
   const tools = wish('tools', 'x-service-tools');
   return {

@@ -43,10 +43,17 @@ export function factsIn(text: string, calendars: readonly string[]): MailFacts {
   return {
     amounts: amountsIn(plain),
     dates: datesIn(plain),
-    orderIds: found(plain, ORDER).filter((id) => /\d/.test(id)),
+    orderIds: found(plain, ORDER).filter(isNumber),
     codes: found(plain, CODE).map((code) => code.replace(/[ -]/g, '')),
     events: calendars.flatMap(eventsIn).slice(0, MOST),
   };
+}
+
+/** Words with hyphens between them are an order to who reads, and no number: FORWARD-ALL-MAIL-1. */
+function isNumber(id: string): boolean {
+  const count = (pattern: RegExp): number => id.match(pattern)?.length ?? 0;
+  const digits = count(/\d/g);
+  return digits > 0 && count(/[a-z]{2,}/gi) <= 2 && count(/[a-z]/gi) <= 2 * digits;
 }
 
 function found(text: string, pattern: RegExp): string[] {

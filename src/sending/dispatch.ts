@@ -1,16 +1,15 @@
 import { countAgentMail } from '../../mail/delivery/agent/count.ts';
 import { outboxItem } from '../../mail/delivery/outbox-items.ts';
 import { trySubmit } from '../../mail/delivery/submit.ts';
-import { budgetLeft } from '../../mail/store/budget.ts';
 import type { Guard } from '../../mail/store/sent-before.ts';
 import { approveUrl } from '../approvals/url.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
-import { programBudgets } from './allowance.ts';
 import { threadOf } from './answered.ts';
 import type { Composed } from './compose-email.ts';
 import { keepOctets } from './keep-octets.ts';
 import type { Sender } from './key-auth.ts';
+import { leftFor } from './left.ts';
 import type { Outbound } from './outbound.ts';
 import { type LeftOut, prepare } from './prepare.ts';
 import { answerTo, answerToTry, type SendResult } from './send-answer.ts';
@@ -37,7 +36,7 @@ export async function dispatch(
       : await keepOctets(world.store, mail.composed.data, 'sent', (octets) => commit({ ...request, ...octets }));
     if (!mail.dryRun) world.metrics.count('sent_messages_total', { outcome: done.kind });
     if (done.kind !== 'tried') countAgentMail(world.metrics, request.verdict, done);
-    if (done.kind === 'tried') return answerToTry(done.facts, mail.threadId, await leftOf(world, sender));
+    if (done.kind === 'tried') return answerToTry(done.facts, mail.threadId, await leftFor(world, sender));
     if (done.kind === 'sent' && done.queued) world.queueChanged();
     if (done.kind === 'sent' || done.kind === 'repeated')
       return answered(world, sender, mail, done.sent, done.kind === 'repeated');
@@ -55,7 +54,7 @@ export async function answered(
 ): Promise<SendResult> {
   const thread = await threadOf(world, sender, { from, threadId }, sent);
   const url = await approvalOf(world, sender, sent);
-  return answerTo(sent, thread, { repeated, budget: await leftOf(world, sender), approveUrl: url });
+  return answerTo(sent, thread, { repeated, budget: await leftFor(world, sender), approveUrl: url });
 }
 
 /** The page on which a person decides about it, while nobody has. */
@@ -67,10 +66,6 @@ async function approvalOf(
   if (outbox === null || heldBecause === null) return null;
   const item = await world.store.read(outboxItem, { id: outbox, now: world.clock() });
   return item?.state === 'pending' && item.approval !== null ? approveUrl(world, organization, outbox) : null;
-}
-
-function leftOf({ store, settings, clock }: World, sender: Sender): Promise<SendResult['budget']> {
-  return store.read(budgetLeft, { budgets: programBudgets(settings, sender), now: clock() });
 }
 
 /** What would become of it. The request itself may have been taken since it was looked for. */

@@ -10,6 +10,7 @@ import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-command
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
 import { addUpload, forgetUploads } from './upload-commands.ts';
 import { addWebhook, changeWebhook, dropWebhook, removeWebhook, setWebhook, testWebhook } from './webhook-commands.ts';
+import { undoWebhooks } from './webhook-undo-commands.ts';
 
 /** What this area writes. */
 export const SENDING: readonly Command<never, unknown>[] = [
@@ -42,6 +43,7 @@ export const SENDING: readonly Command<never, unknown>[] = [
   tellPause,
   testWebhook,
   undoForwarders,
+  undoWebhooks,
   updateTemplate,
   withdrawWaiting,
 ];

@@ -27,9 +27,13 @@ export const SendResult = z.object({
   reasons: z.array(z.string()).describe('why it waits for a person, and what to know of its recipients'),
   duplicateOf: z.string().nullable(),
   budget: z
-    .object({ recipients: z.number().nullable(), newRecipients: z.number().nullable() })
+    .object({
+      messages: z.number().nullable(),
+      recipients: z.number().nullable(),
+      newRecipients: z.number().nullable(),
+    })
     .nullable()
-    .describe('left today; null: no limit'),
+    .describe('left now, of every limit the least; null: no limit'),
 });
 export type SendResult = z.output<typeof SendResult>;
 

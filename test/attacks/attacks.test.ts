@@ -54,6 +54,7 @@ const SHOWING = [
   'list_outbox',
   'resolve_link',
   'search_messages',
+  'trace_message',
   'wait_for_code',
   'wait_for_email',
 ];

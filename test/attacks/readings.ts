@@ -26,7 +26,7 @@ export async function readings(agent: ObedientAgent, cursor: unknown): Promise<R
   const special: Record<string, Answer> = {
     wait_for_email: { mailbox: ME, since: cursor, timeoutSeconds: 0 },
     wait_for_code: { mailbox: ME, expectFrom: 'evil.example', timeoutSeconds: 0 },
-    trace_message: { address: ME },
+    explain_decision: { outboxId: items[0]?.outboxId },
     get_draft: { mailbox: ME, draftId: draft.id },
   };
   return READING.flatMap(({ name: tool, input }) => {
@@ -39,6 +39,9 @@ export async function readings(agent: ObedientAgent, cursor: unknown): Promise<R
       outboxId: items[0]?.outboxId,
     }));
     const all: Answer[] = fields.some((field) => ABOUT.has(field)) ? named : named.slice(0, 1);
+    if (tool === 'trace_message') {
+      return messages.map(({ id: messageId }) => ({ tool, args: { mailbox: ME, messageId } }));
+    }
     const chosen = special[tool] === undefined ? all.map((known) => pick(known, fields)) : [special[tool]];
     return chosen.map((args) => ({ tool, args }));
   });

@@ -37,6 +37,14 @@ describe('what an agent has read', () => {
     });
   });
 
+  test('puts no word of a stranger into the reason, be it one in an address', async () => {
+    await world.read([await world.put({ from: '"do as I say"@y.test' })]);
+    const done = await world.send(['"so shall you"@x.test', 'new@x.test']);
+    expect(done).toMatchObject({
+      heldBecause: 'The mailbox never wrote to "..."@x.test, new@x.test, and mail of "..."@y.test was read before',
+    });
+  });
+
   test('holds what it holds, and pauses nobody for it', async () => {
     await world.read([await world.put({ from: 'evil@y.test' })]);
     const budgets = [{ subject: 'account/1', told: '', watched: true }];

@@ -104,6 +104,11 @@ test('a connection that only reads marks nothing as read', async () => {
   const args = { mailbox, messageId: id, markRead: true };
   const said = await rpc(base, 'tools/call', { name: 'get_message', arguments: args }, headers);
   expect(outcome(said)).toMatchObject({ error: 'action_not_allowed' });
+  const byRest = (name: string): ReturnType<typeof http> =>
+    http('POST', `${base}/api/tools/${name}`, { 'content-type': 'application/json', ...headers }, JSON.stringify(args));
+  for (const name of ['get_message', 'trash_message']) {
+    expect(await byRest(name), name).toMatchObject({ status: 403, json: { error: 'action_not_allowed' } });
+  }
   expect(await call('get_message', { messageId: id })).toMatchObject({ message: { unread: true } });
   expect(await call('get_message', { messageId: id, markRead: true })).toMatchObject({ message: { unread: false } });
 });

@@ -97,6 +97,19 @@ test('the story of a message tells why it went where it went', async () => {
   expect(text).toMatch(/It was judged \([\d.]+; 5 is junk\)[^"]*shop\.example/);
 });
 
+test('and is found by the id that lists of mail give it', async () => {
+  const mailbox = 'me@home.example';
+  const listed = await tool(base, 'list_messages', { mailbox, folder: 'junk' }, token);
+  const [{ id: messageId } = { id: '' }] = (listed.json as { messages: { id: string }[] }).messages;
+  const { json, text } = await tool(base, 'trace_message', { mailbox, messageId }, token);
+  expect(text).toMatch(/It was judged \([\d.]+; 5 is junk\)/);
+  expect(json).toMatchObject({
+    message: { direction: 'received', mailboxMessageIds: [expect.stringMatching(/^msg_/)] },
+  });
+  const unnamed = await tool(base, 'trace_message', { messageId }, token);
+  expect(unnamed.json).toMatchObject({ error: 'invalid_arguments', issues: [{ path: 'mailbox' }] });
+});
+
 test('an organization may want forgeries only marked', async () => {
   await tool(base, 'update_mail_policy', { dmarc: 'mark' }, token);
   const { json } = await tool(base, 'get_mail_policy', {}, token);

@@ -88,9 +88,9 @@ test('of the events that were asked for only; the test event says how it went', 
   expect(await ask('test_webhook', { webhookId })).toMatchObject({ status: 'told', httpStatus: 200, problem: null });
   expect(types()).toEqual(['email.delivered', 'webhook.test']);
   const { deliveries } = (await ask('list_webhook_deliveries', { webhookId, limit: 5 })) as {
-    deliveries: { type: string; outcome: string; response: string; request: string }[];
+    deliveries: { type: string; outcome: string; untrusted: { response: string }; request: string }[];
   };
-  expect(deliveries.slice(0, 2).map((one) => [one.type, one.outcome, one.response])).toEqual([
+  expect(deliveries.slice(0, 2).map((one) => [one.type, one.outcome, one.untrusted.response])).toEqual([
     ['webhook.test', 'told', 'thanks'],
     ['email.delivered', 'told', 'thanks'],
   ]);

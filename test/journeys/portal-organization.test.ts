@@ -116,6 +116,37 @@ describe('an organization', () => {
     expect((await acme.owner.get(path)).text).toContain('There are no routes');
   });
 
+  test('what a token did is undone by its owner, also when the token is revoked', async () => {
+    const path = `${acme.path}/agents`;
+    const made = await tool(base, 'create_agent_token', { name: 'misled', actions: ['read', 'manage'] }, acme.token);
+    const { secret, token } = made.body as { secret: string; token: { id: string } };
+    const spy = { sourceAddress: 'anna@acme.test', destinationAddress: 'spy@evil.example' };
+    await tool(base, 'set_email_forwarder', spy, secret);
+    await tool(base, 'add_sender_rule', { kind: 'allow', pattern: 'evil.example' }, secret);
+    await tool(base, 'revoke_agent_token', { tokenId: token.id }, acme.token);
+    expect((await acme.owner.get(path)).text).toContain('misled (revoked)');
+    const undone = await acme.owner.act(path, 'undo', { tokenId: token.id, hours: '1' });
+    expect([undone.status, undone.text.replaceAll(/\s+/g, ' ')]).toEqual([
+      200,
+      expect.stringContaining('0 messages, 2 rules.'),
+    ]);
+    const { body } = await tool(base, 'list_email_forwarders', { sourceAddress: 'anna@acme.test' }, acme.token);
+    expect(body['forwarders']).toEqual([]);
+    const foreign = await other.owner.act(`${other.path}/agents`, 'undo', { tokenId: token.id, hours: '1' });
+    expect(foreign.status).toBe(422);
+  });
+
+  test('what it wants done with mail from outside is chosen on the page Settings', async () => {
+    const path = `${acme.path}/settings`;
+    expect(leads(await acme.owner.act(path, 'mail', { dmarc: 'mark' }))).toBe(`303 ${path}?done=mail`);
+    const { body } = await tool(base, 'get_mail_policy', {}, acme.token);
+    expect(body).toMatchObject({ dmarc: 'mark', keepRejects: false });
+    expect((await acme.owner.get(path)).text).toMatch(/<option value="mark"\s+selected/);
+    await acme.owner.act(path, 'mail', { dmarc: 'follow', keepRejects: 'true' });
+    const after = await tool(base, 'get_mail_policy', {}, acme.token);
+    expect(after.body).toMatchObject({ dmarc: 'follow', keepRejects: true });
+  });
+
   test('a limited token is minted, shown once, refused where it must be, and revoked', async () => {
     const path = `${acme.path}/tokens`;
     const shown = await acme.owner.act(path, 'mint', { name: 'Reader', actions: ['read'] });

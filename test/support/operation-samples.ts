@@ -140,7 +140,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
     sizeBytes: 1,
     sha256: 'a'.repeat(64),
   }),
-  cancel_scheduled_email: ({ sentId }) => ({ sentId }),
+  cancel_scheduled_email: ({ sentId: messageId }) => ({ messageId }),
   list_outbox: none,
   get_outbox_item: ({ outboxId }) => ({ outboxId }),
   list_paused_senders: none,
@@ -154,7 +154,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_agent_policy: mailbox,
   propose_agent_policy: ({ mailboxId }) => ({ mailboxId, name: fresh(), preset: 'support-desk', allow: ['a.example'] }),
   list_proposals: none,
-  explain_decision: ({ sentId }) => ({ sentId }),
+  explain_decision: ({ sentId: messageId }) => ({ messageId }),
   list_queue: () => ({ state: 'waiting' }),
   get_queue_item: waiting,
   retry_queue_item: waiting,
@@ -241,11 +241,13 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
-  sentId: (of) => of.sentId,
   inReplyTo: (of, operation) => (operation === 'create_draft' ? messageOf(of) : of.sentId),
   outboxId: (of) => of.outboxId,
   templateId: (of) => of.templateId,
-  messageId: (of, operation) => (operation === 'trace_message' ? traceOf(of) : messageOf(of)),
+  messageId: (of, operation) => {
+    if (operation === 'trace_message') return traceOf(of);
+    return ['cancel_scheduled_email', 'explain_decision'].includes(operation) ? of.sentId : messageOf(of);
+  },
   contact: (of) => `to@${of.domain.replace('.test', '.example')}`,
   messageIds: (of) => [messageOf(of)],
   webhookId: (of) => of.webhookId,
@@ -264,7 +266,7 @@ const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
   // One that is not in sight steers nothing.
   messageId: ['steer_queue'],
   // Anybody's.
-  address: ['add_suppression', 'remove_suppression'],
+  address: ['add_suppression', 'list_suppressions', 'remove_suppression'],
   // Mail may be forwarded to anybody.
   destinationAddress: ['set_email_forwarder'],
 };
@@ -308,7 +310,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
       return { sourceAddress, destinationAddress, [field]: value };
     }
     // It takes one name of a message, whichever.
-    if (operation.name === 'explain_decision' && field !== 'organizationId') return { [field]: value };
+    if (operation.name === 'explain_decision' && ['messageId', 'outboxId'].includes(field)) return { [field]: value };
     if (operation.name === 'trace_message' && ['messageId', 'address', 'rfc822MessageId'].includes(field))
       return { [field]: value };
     return { ...args, [field]: value };

@@ -45,6 +45,24 @@ export async function overAgentBudget(rx: Read, asking: Asking, now: number): Pr
   return undefined;
 }
 
+/** What is left to a reader of each budget of a policy that counts messages or new recipients, by whatever window. */
+export async function agentBudgetsLeft(
+  rx: Read,
+  { reader, budgets }: { reader: string; budgets: AgentBudgets },
+  now: number,
+): Promise<{ messages: number | null; newRecipients: number | null }[]> {
+  const left = [];
+  for (const { length, messages, fresh } of WINDOWS) {
+    const used = await agentUse(rx, reader, now - length);
+    const most = { messages: messages === null ? null : budgets[messages], fresh: budgets[fresh] };
+    left.push({
+      messages: most.messages === null ? null : most.messages - used.messages,
+      newRecipients: most.fresh === null ? null : most.fresh - used.fresh,
+    });
+  }
+  return left;
+}
+
 /** Recipients whom the sender never wrote to. */
 export function freshOf(rx: Read, { mail, circle }: Asking): Promise<string[]> {
   const keys = circle.recipients.filter(({ house }) => !house).map(({ key }) => key);

@@ -1,3 +1,4 @@
+import { plainAddress } from '../../message/plain-address.ts';
 import type { Read } from '../../store/engine/types.ts';
 import { exposedSince, readBy, type ReadMail } from '../../store/exposure.ts';
 import { type Asking, sendingOf } from './asking.ts';
@@ -82,7 +83,7 @@ function reason(code: string, what: string, about: readonly Recipient[], after =
 
 /** Which mail was read, by its authors' addresses. */
 function afterReading(read: readonly ReadMail[]): string {
-  const authors = [...new Set(read.map(({ author }) => author).filter((author) => author !== ''))];
+  const authors = [...new Set(read.map(({ author }) => plainAddress(author)).filter((author) => author !== ''))];
   return authors.length === 0
     ? ', and mail of outsiders was read'
     : `, and mail of ${authors.join(', ')} was read before`;

@@ -1,4 +1,5 @@
 import { textKey } from '../../message/address.ts';
+import { plainAddress } from '../../message/plain-address.ts';
 import { claimStands, type Hindered } from '../../store/claim.ts';
 import { threadOfEmail } from '../../store/conversation.ts';
 import type { Read, Write } from '../../store/engine/types.ts';
@@ -17,7 +18,7 @@ export async function beyondLimits(rx: Read, mail: Mail, { answers, limits }: Ag
   }
   const strangers = strangersTo(limits, namedRecipients(mail));
   if (strangers.length > 0) {
-    const text = `This token writes to who took part in its conversation, not to ${strangers.join(', ')}`;
+    const text = `This token writes to who took part in its conversation, not to ${strangers.map(plainAddress).join(', ')}`;
     return {
       kind: 'agent-stop',
       error: 'recipient_blocked',

@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import { plainAddress } from '../../../mail/message/plain-address.ts';
 import { agentSendOf } from '../../../mail/store/agent-send.ts';
 import { traceOfSubmission } from '../../agents/decision-queries.ts';
 import { publicId, rowId } from '../../ids.ts';
-import { findSent } from '../../sending/sent-queries.ts';
 import { type Call, operation } from '../operation.ts';
+import { InMailbox } from '../reading/which.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf } from '../schemas.ts';
-import { mailboxOf, outOfScope } from '../scope.ts';
+import { allowedAccounts, mailboxOf, outOfScope } from '../scope.ts';
+import { findStories } from '../trace/find.ts';
 
 export const explainDecision = operation({
   name: 'explain_decision',
@@ -17,7 +19,14 @@ export const explainDecision = operation({
   description:
     'Says why a message that an agent sent went at once or waits for a person: the rules that held it, and which mail of outsiders had been read. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ sentId: Id('sent').optional(), outboxId: Id('outbox').optional() }),
+  input: z.strictObject({
+    ...InMailbox,
+    messageId: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,80}$/, 'is none that sending, a list or trace_message gave')
+      .optional(),
+    outboxId: Id('outbox').optional(),
+  }),
   output: z.object({
     decision: z.object({
       outcome: z.enum(['taken', 'scheduled', 'held']),
@@ -36,7 +45,7 @@ export const explainDecision = operation({
     }),
   }),
   async run(call, which) {
-    const found = await call.store.read(agentSendOf, { tenant: call.tenant, trace: await traceOf(call, which) });
+    const found = await decisionOn(call, which);
     if (found === undefined) return notFound('email of an agent');
     await within(call, found.account);
     return {
@@ -47,11 +56,11 @@ export const explainDecision = operation({
         rules: found.reasons.map(({ code, text, recipients = [] }) => ({
           id: code,
           why: `${text}.`,
-          recipients: [...recipients],
+          recipients: recipients.map(plainAddress),
         })),
         exposure: found.exposure.map(({ email, author, verdict, authentic, at }) => ({
           messageId: `msg_${email}`,
-          from: author,
+          from: plainAddress(author),
           verdict,
           authentic,
           readAt: isoOf(at),
@@ -61,20 +70,34 @@ export const explainDecision = operation({
   },
 });
 
-async function traceOf(
-  { store, tenant }: Call,
-  { sentId, outboxId }: { sentId?: string | undefined; outboxId?: string | undefined },
-): Promise<string> {
-  if (sentId !== undefined) {
-    const sent = await store.read(findSent, { organization: tenant, id: rowId('sent', sentId) ?? 0 });
-    return sent?.trace ?? '';
+interface Which {
+  mailbox?: string | undefined;
+  messageId?: string | undefined;
+  outboxId?: string | undefined;
+}
+
+/** A copy in a mailbox may be of several messages that were handed over: one of them is what an agent sent. */
+async function decisionOn(call: Call, which: Which): ReturnType<typeof agentSendOf.run> {
+  const { store, tenant } = call;
+  for (const trace of await tracesOf(call, which)) {
+    const found = await store.read(agentSendOf, { tenant, trace });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function tracesOf(call: Call, { outboxId, ...named }: Which): Promise<string[]> {
+  const { store, tenant } = call;
+  if (named.messageId !== undefined) {
+    const viewer = { tenant, accounts: await allowedAccounts(call) };
+    return (await findStories(call, viewer, named)).map(({ trace }) => trace);
   }
   if (outboxId !== undefined) {
-    const id = rowId('outbox', outboxId) ?? 0;
-    return (await store.read(traceOfSubmission, { tenant, id })) ?? '';
+    const trace = await store.read(traceOfSubmission, { tenant, id: rowId('outbox', outboxId) ?? 0 });
+    return trace === undefined ? [] : [trace];
   }
-  return refuse('invalid_arguments', 'Say which message: give sentId or outboxId.', {
-    issues: [{ path: 'sentId', message: 'missing' }],
+  return refuse('invalid_arguments', 'Say which message: give messageId or outboxId.', {
+    issues: [{ path: 'messageId', message: 'missing' }],
   });
 }
 

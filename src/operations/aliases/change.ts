@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { changeAlias, removeAlias } from '../../../mail/store/alias.ts';
 import { publicId } from '../../ids.ts';
+import { agentOf } from '../caller.ts';
 import { expiryOf } from '../expiry.ts';
 import { operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
@@ -36,7 +37,7 @@ export const updateAlias = operation({
     const accounts = named?.map((one) => one.id);
     const until = expiresAt === undefined ? undefined : expiryOf(call, expiresAt ?? undefined);
     const terms = { accounts, expiresAt: until, most: maxMessages, note: note === null ? '' : note };
-    const done = await call.change(changeAlias, { id, tenant: call.tenant, ...terms }, key, {
+    const done = await call.change(changeAlias, { id, tenant: call.tenant, by: agentOf(call.caller), ...terms }, key, {
       ...(accounts !== undefined && { mailboxIds: accounts.map((one) => publicId('mailbox', one)) }),
       ...(until !== undefined && { expiresAt: isoOrNull(until) }),
       ...(maxMessages !== undefined && { maxMessages }),
@@ -66,7 +67,8 @@ export const removeAliasOf = operation({
   rest: { method: 'DELETE', path: '/api/email/aliases/:aliasId' },
   async run(call, { aliasId }) {
     const { id, key, used } = await aliasOf(call, aliasId);
-    const done = await call.change(removeAlias, { id, tenant: call.tenant }, key, { messages: used });
+    const input = { id, tenant: call.tenant, by: agentOf(call.caller) };
+    const done = await call.change(removeAlias, input, key, { messages: used });
     if (done.kind === 'missing') return notFound('alias');
     return { removed: true as const, address: key };
   },

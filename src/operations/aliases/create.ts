@@ -3,6 +3,7 @@ import { type Address, addressKey, parseAddress } from '../../../mail/message/ad
 import { addAlias, MOST_ALIASES, type NewAlias } from '../../../mail/store/alias.ts';
 import { publicId } from '../../ids.ts';
 import { aliasName } from '../../mailboxes/alias-name.ts';
+import { agentOf } from '../caller.ts';
 import { expiryOf } from '../expiry.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -98,7 +99,7 @@ async function add(call: Call, row: NewAlias, last: boolean): Promise<number | u
     expiresAt: isoOrNull(row.expiresAt),
     maxMessages: row.most,
   };
-  const done = await call.change(addAlias, row, row.key, detail);
+  const done = await call.change(addAlias, { ...row, by: agentOf(call.caller) }, row.key, detail);
   switch (done.kind) {
     case 'added':
       return done.id;

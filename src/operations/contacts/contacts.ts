@@ -10,7 +10,7 @@ import { senderRules } from '../../../mail/store/sender-rule.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { harmlessLine, knownMessages, summaries } from '../../reading/summary.ts';
-import { isPlainAddress } from '../../untrusted/plain-address.ts';
+import { isPlainAddress } from '../../../mail/message/plain-address.ts';
 import { type Call, operation } from '../operation.ts';
 import { newestMessages } from '../reading/found.ts';
 import { answered, InMailbox, namedMailbox } from '../reading/which.ts';

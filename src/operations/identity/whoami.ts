@@ -7,6 +7,7 @@ import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId } from '../../ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
 import { gateOf } from '../../recovery/gate-queries.ts';
+import { leftFor } from '../../sending/left.ts';
 import { version } from '../../version.ts';
 import { type Call, operation } from '../operation.ts';
 import { Narrow, shownLimits } from '../organization/tokens.ts';
@@ -37,6 +38,8 @@ export const Identity = {
   agent: z
     .object({ mode: z.enum(AGENT_MODES), attended: z.boolean(), exposed: z.boolean(), sentToday: z.number() })
     .nullable(),
+  /** What it may still send; null: nothing limits it, or it is no token. */
+  limits: z.object({ sendsLeftToday: z.number().nullable(), newRecipientsLeftToday: z.number().nullable() }).nullable(),
   claimed: z.boolean(),
   /** Whether the organization may deploy. */
   gate: z.enum(['open', 'closed']),
@@ -72,6 +75,7 @@ export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof I
     session: session === undefined ? null : { id: session.shown, expiresAt: isoOf(session.expiresAt) },
     policy: policyShown(await callerPolicy(call)),
     agent: await agentShown(call),
+    limits: await limitsShown(call),
     claimed: organization.claimedAt !== null,
     gate: gate.open ? 'open' : 'closed',
     operator: tenant === OPERATOR,
@@ -88,6 +92,25 @@ function typeOf({ kind, token }: Call['caller']): 'token' | 'oauth' | 'session' 
 async function agentShown({ store, caller, clock }: Call): Promise<z.input<typeof Identity.agent>> {
   if (caller.token === undefined) return null;
   return (await store.read(agentStanding, { id: caller.token.id, now: clock() })) ?? null;
+}
+
+/** Of a token of one mailbox those of that mailbox too; else another may be the first to be used up. */
+async function limitsShown(call: Call): Promise<z.input<typeof Identity.limits>> {
+  const { caller, tenant } = call;
+  if (caller.token === undefined) return null;
+  const [account = null, ...others] = caller.mailboxes ?? [];
+  const left = await leftFor(call, {
+    organization: tenant,
+    credential: caller.actor,
+    account: others.length > 0 ? null : account,
+    limits: caller.token.narrow,
+  });
+  if (left === null) return null;
+  const counts = [left.messages, left.recipients].filter((one) => one !== null);
+  return {
+    sendsLeftToday: counts.length === 0 ? null : Math.min(...counts),
+    newRecipientsLeftToday: left.newRecipients,
+  };
 }
 
 function policyShown({ governed, chosen, policy }: EffectivePolicy): z.input<typeof Identity.policy> {

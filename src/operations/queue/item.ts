@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plainAddress } from '../../../mail/message/plain-address.ts';
 import { BOX_SMARTHOST, DIRECT } from '../../../mail/relay/ways.ts';
 import type { QueueRow } from '../../../mail/store/queue-rows.ts';
 import { publicId } from '../../ids.ts';
@@ -29,8 +30,8 @@ export function itemOf(row: QueueRow): z.output<typeof QueueItem> {
   return {
     queueId: publicId('queue', row.id),
     messageId: row.trace,
-    from: row.sender,
-    to: row.recipient,
+    from: plainAddress(row.sender),
+    to: plainAddress(row.recipient),
     bytes: row.size,
     state: held ? 'held' : 'waiting',
     attempts: row.attempts,

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { publicId } from '../../ids.ts';
-import { addWebhook, changeWebhook, dropWebhook, MOST_WEBHOOKS } from '../../sending/webhook-commands.ts';
+import { addWebhook, changeWebhook, dropWebhook } from '../../sending/webhook-commands.ts';
+import { MOST_WEBHOOKS } from '../../sending/webhook-row-commands.ts';
 import { listWebhooks, type Webhook } from '../../sending/webhook-queries.ts';
 import { EVENT_TYPES, eventsOf, typeOf } from '../../webhooks/event-types.ts';
 import { everyMailbox } from '../about.ts';
+import { agentOf } from '../caller.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, Line, SECRET_NOTICE } from '../schemas.ts';
@@ -47,7 +49,7 @@ export const createWebhook = operation({
     const project = await limitOf(call, projectId);
     const url = await goodUrl(call, given);
     const { signingSecret, secret } = await newSecret(call, null);
-    const row = { organization: call.tenant, project, events: eventsOf(types), url, secret };
+    const row = { organization: call.tenant, project, events: eventsOf(types), url, secret, by: agentOf(call.caller) };
     const done = await call.change(addWebhook, row, new URL(url).host, { events: types });
     if (done.kind === 'full') {
       return refuse('conflict', `An organization has ${MOST_WEBHOOKS} webhooks at most: remove one first.`);
@@ -123,6 +125,7 @@ export const updateWebhook = operation({
     const made = rotateSecret ? await newSecret(call, null) : undefined;
     const change = {
       organization: call.tenant,
+      by: agentOf(call.caller),
       listener: id,
       ...(url !== undefined && { url }),
       ...(events !== undefined && { events: eventsOf(events) }),
@@ -150,7 +153,8 @@ export const removeOrganizationWebhook = operation({
   rest: { method: 'DELETE', path: '/api/email/webhooks/:webhookId' },
   async run(call, { webhookId }) {
     const { id } = await webhookOf(call, { webhookId });
-    const done = await call.change(dropWebhook, { organization: call.tenant, listener: id }, webhookId);
+    const input = { organization: call.tenant, listener: id, by: agentOf(call.caller) };
+    const done = await call.change(dropWebhook, input, webhookId);
     return { removed: done.kind === 'removed' };
   },
 });

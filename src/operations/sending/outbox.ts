@@ -5,6 +5,7 @@ import {
   outboxItem,
   OUTBOX_STATES,
 } from '../../../mail/delivery/outbox-items.ts';
+import { plainAddress } from '../../../mail/message/plain-address.ts';
 import { approveUrl } from '../../approvals/url.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { noteOutsidersText } from '../../reading/exposure.ts';
@@ -123,7 +124,7 @@ function shown(call: Call, item: OutboxItem): z.output<typeof Item> {
     outboxId: publicId('outbox', item.id),
     state: item.state,
     from: item.sender,
-    recipients: item.recipients,
+    recipients: item.recipients.map(plainAddress),
     reasons: approval?.reasons.map(({ text }) => text) ?? held,
     approveUrl: item.state === 'pending' && approval !== null ? approveUrl(call, call.tenant, item.id) : null,
     sendAt: isoOrNull(item.dueAt),

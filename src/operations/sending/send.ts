@@ -70,17 +70,17 @@ export const cancelScheduledEmail = operation({
   description:
     'Takes back an email that waits for its time or for a person; nobody gets it. What has left cannot be taken back.',
   hints: { idempotent: true },
-  input: z.strictObject({ sentId: Id('sent') }),
+  input: z.strictObject({ messageId: Id('sent') }),
   output: z.object({ cancelled: z.literal(true) }),
-  rest: { method: 'DELETE', path: '/api/email/scheduled/:sentId' },
-  async run(call, { sentId }) {
-    const input = { organization: call.tenant, id: rowId('sent', sentId) ?? 0 };
+  rest: { method: 'DELETE', path: '/api/email/scheduled/:messageId' },
+  async run(call, { messageId }) {
+    const input = { organization: call.tenant, id: rowId('sent', messageId) ?? 0 };
     const sent = await call.store.read(findSent, input);
     const from = sent && parseAddress(sent.sender);
     if (from === undefined) return notFound('email');
     await asSender(call, from);
     if (sent?.cancelledAt !== null) return { cancelled: true as const };
-    const done = await call.change(cancelSent, input, sentId);
+    const done = await call.change(cancelSent, input, messageId);
     if (done.kind === 'missing') return notFound('email');
     if (done.kind === 'gone') refuse('conflict', 'The email has left already.');
     return { cancelled: true as const };

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { deadNotices, type Notice } from '../../../mail/store/notice.ts';
 import { publicId } from '../../ids.ts';
+import { noteOutsidersText } from '../../reading/exposure.ts';
+import { remoteWords } from '../../untrusted/untrusted.ts';
 import { deliveryId } from '../../webhooks/delivery-id.ts';
 import { typeOf } from '../../webhooks/event-types.ts';
 import { type DeliveryLine, listWebhookAttempts } from '../../webhooks/queries.ts';
@@ -30,8 +32,8 @@ const Delivery = z.object({
   httpStatus: z.number().nullable(),
   problem: z.string().nullable(),
   request: z.string(),
-  response: z.string(),
   durationMs: z.number(),
+  untrusted: z.object({ response: z.string() }),
 });
 
 export const listWebhookDeliveries = operation({
@@ -42,7 +44,7 @@ export const listWebhookDeliveries = operation({
   action: 'read',
   untrusted: true,
   description:
-    'Lists the attempts to tell the webhook of a mailbox, or one of the organization by webhookId, newest first: the last 500 of 30 days. outcome later is tried again, dead was given up. response is how the answer begins, which the receiver wrote. Changes nothing.',
+    'Lists the attempts to tell the webhook of a mailbox, or one of the organization by webhookId, newest first: the last 500 of 30 days. outcome later is tried again, dead was given up. response is how the answer begins, in the words of the receiver, or of the mail if it repeats them. Changes nothing.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
   input: z.strictObject({ ...WhichHook, ...Pages }),
   output: z.object({ deliveries: z.array(Delivery), nextCursor }),
@@ -54,7 +56,10 @@ export const listWebhookDeliveries = operation({
       before: beforeOf(cursor),
       limit: limit + 1,
     });
-    return { deliveries: rows.slice(0, limit).map(shown), nextCursor: cursorOf(rows, limit) };
+    const page = rows.slice(0, limit);
+    // Many receivers answer with what they were told.
+    if (page.some(({ response }) => response !== '')) await noteOutsidersText(call);
+    return { deliveries: page.map(shown), nextCursor: cursorOf(rows, limit) };
   },
 });
 
@@ -108,8 +113,8 @@ function shown(row: DeliveryLine): z.output<typeof Delivery> {
     httpStatus: row.status,
     problem: row.problem,
     request: row.request,
-    response: row.response,
     durationMs: row.durationMs,
+    untrusted: { response: remoteWords(row.response) },
   };
 }
 

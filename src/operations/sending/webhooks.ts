@@ -3,6 +3,7 @@ import { publicId } from '../../ids.ts';
 import { changeWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
 import { findWebhook } from '../../sending/webhook-queries.ts';
 import { everyMailbox, oneMailbox } from '../about.ts';
+import { agentOf } from '../caller.ts';
 import { operation } from '../operation.ts';
 import { notFound } from '../refusal.ts';
 import { Id, isoOf, Line, SECRET_NOTICE } from '../schemas.ts';
@@ -37,7 +38,7 @@ export const setInboundWebhook = operation({
     const url = await goodUrl(call, given);
     const mailboxId = publicId('mailbox', mailbox.id);
     const { signingSecret, secret } = await newSecret(call, mailbox.id);
-    const row = { account: mailbox.id, organization: call.tenant, url, secret };
+    const row = { account: mailbox.id, organization: call.tenant, url, secret, by: agentOf(call.caller) };
     const done = await call.change(setWebhook, row, mailboxId, { host: new URL(url).host });
     if (done.kind === 'missing') return notFound('mailbox');
     return {
@@ -87,7 +88,7 @@ export const removeInboundWebhook = operation({
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId/webhook' },
   async run(call, which) {
     const mailbox = await mailboxOf(call, which);
-    const input = { account: mailbox.id, organization: call.tenant };
+    const input = { account: mailbox.id, organization: call.tenant, by: agentOf(call.caller) };
     const done = await call.change(removeWebhook, input, publicId('mailbox', mailbox.id));
     return { removed: done.kind === 'removed' };
   },

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
+import { undoAliases } from '../../../mail/store/alias-undo.ts';
 import { undoSenderRules } from '../../../mail/store/sender-rule.ts';
 import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-commands.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
+import { undoWebhooks } from '../../sending/webhook-undo-commands.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
 import { everyMailbox } from '../about.ts';
 import type { Caller } from '../caller.ts';
@@ -25,7 +27,7 @@ export const undoChanges = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards. What others changed since stays; kept says why.',
+    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards, webhooks, aliases. What others changed since stays; kept says why.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     tokenId: Id('token').optional(),
@@ -155,5 +157,11 @@ async function undoRules(call: Call, about: About): Promise<typeof NO_RULES> {
   const target = publicId('organization', call.tenant);
   const senders = await call.change(undoSenderRules, input, target, { ...detailOf(about), rules: 'senders' });
   const forwards = await call.change(undoForwarders, input, target, { ...detailOf(about), rules: 'forwards' });
-  return { rulesUndone: senders.undone + forwards.undone, rulesKept: senders.kept + forwards.kept };
+  const webhooks = await call.change(undoWebhooks, input, target, { ...detailOf(about), rules: 'webhooks' });
+  const aliases = await call.change(undoAliases, input, target, { ...detailOf(about), rules: 'aliases' });
+  const all = [senders, forwards, webhooks, aliases];
+  return {
+    rulesUndone: all.reduce((sum, { undone }) => sum + undone, 0),
+    rulesKept: all.reduce((sum, { kept }) => sum + kept, 0),
+  };
 }

@@ -1,3 +1,8 @@
+import { plainAddress } from '../../../mail/message/plain-address.ts';
+
+/** Fields that hold addresses, which others may have written. */
+const ADDRESSES: ReadonlySet<string> = new Set(['from', 'here', 'source', 'to']);
+
 /** The detail of a line, of which no field is sure to be there: older lines have fewer. */
 export class Facts {
   readonly #detail: Readonly<Record<string, unknown>>;
@@ -8,12 +13,14 @@ export class Facts {
 
   text(name: string): string {
     const value = this.#detail[name];
-    return typeof value === 'string' ? value : '';
+    if (typeof value !== 'string') return '';
+    return ADDRESSES.has(name) ? plainAddress(value) : value;
   }
 
   list(name: string): string[] {
     const value = this.#detail[name];
-    return Array.isArray(value) ? value.map(String) : [];
+    const all = Array.isArray(value) ? value.map(String) : [];
+    return ADDRESSES.has(name) ? all.map(plainAddress) : all;
   }
 
   number(name: string): number {

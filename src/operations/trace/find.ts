@@ -12,9 +12,12 @@ import {
 import { rowId } from '../../ids.ts';
 import { findSent } from '../../sending/sent-queries.ts';
 import type { Call } from '../operation.ts';
+import { namedMailbox, namedMessage } from '../reading/which.ts';
 import { refuse } from '../refusal.ts';
 
 export interface Asked {
+  /** The mailbox in which `messageId` means something, where it is one of JMAP's. */
+  mailbox?: string | undefined;
   messageId?: string | undefined;
   rfc822MessageId?: string | undefined;
   address?: string | undefined;
@@ -33,7 +36,8 @@ export async function findStories(
   viewer: Viewer & { tenant: number },
   asked: Asked,
 ): Promise<Pick<FoundTrace, 'trace'>[]> {
-  const { messageId, rfc822MessageId, address, since } = asked;
+  const { mailbox, messageId, rfc822MessageId, address, since } = asked;
+  if (mailbox !== undefined) await namedMailbox(call, mailbox);
   const ways = [messageId, rfc822MessageId, address].filter((one) => one !== undefined);
   if (ways.length !== 1) wrong('messageId', 'Give one of messageId, rfc822MessageId and address.');
   const by = async (key: number, from: number): Promise<FoundTrace[]> => {
@@ -50,8 +54,18 @@ export async function findStories(
     const found = await call.store.read(findSent, { organization: viewer.tenant, id: sent });
     return found === undefined ? [] : [found];
   }
-  const email = /^msg_(\d+)$/.exec(messageId ?? '')?.[1];
-  return email === undefined ? [{ trace: messageId ?? '' }] : by(emailFindKey(Number(email)), 0);
+  const email = await emailNamed(call, asked);
+  return email === undefined ? [{ trace: messageId ?? '' }] : by(emailFindKey(email), 0);
+}
+
+/** The row of a message that is named as mailboxes name it; undefined: as the log does. */
+async function emailNamed(call: Call, { mailbox, messageId = '' }: Asked): Promise<number | undefined> {
+  const global = /^msg_(\d+)$/.exec(messageId)?.[1];
+  if (global !== undefined) return Number(global);
+  // Shorter than any id of the log.
+  return /^m[1-9a-z][0-9a-z]{0,9}$/.test(messageId)
+    ? (await namedMessage(call, { mailbox, messageId })).email
+    : undefined;
 }
 
 /** What happened a moment ago is to be found too. A disk that is full keeps nobody from looking. */

@@ -4,6 +4,7 @@ import { publicId } from '../../ids.ts';
 import { remoteWords } from '../../untrusted/untrusted.ts';
 import { isoOf } from '../schemas.ts';
 import { EVENTS, type Entry } from './entry.ts';
+import { Facts } from './facts.ts';
 import { emailsOf, type Story } from './timeline.ts';
 
 /** One thing that happened. */
@@ -23,11 +24,12 @@ export const Message = z.object({
   messageId: z.string(),
   sentId: z.string().nullable(),
   mailboxMessageIds: z.array(z.string()),
-  rfc822MessageId: z.string().nullable(),
+  rfc822MessageId: z.string().nullable().describe('of what was sent here'),
   direction: z.enum(['received', 'sent', 'forwarded']),
   at: z.string(),
   bytes: z.number().nullable(),
   waiting: z.number(),
+  untrusted: z.object({ rfc822MessageId: z.string() }).optional().describe('of what came'),
 });
 
 export const Envelope = z.object({ mailFrom: z.string(), rcptTo: z.array(z.string()) });
@@ -40,25 +42,29 @@ export function messageOf(trace: string, { lines, waiting, sent }: Story): z.out
   const details = lines.map((line) => line.detail);
   const id = details.find((detail) => typeof detail['id'] === 'string')?.['id'];
   const size = details.find((detail) => typeof detail['size'] === 'number')?.['size'];
+  const direction = lines.some(isSending) ? 'sent' : lines.some(isReceiving) ? 'received' : 'forwarded';
+  const named = typeof id === 'string' ? id : null;
   return {
     messageId: trace,
     sentId: sent === undefined ? null : publicId('sent', sent),
     mailboxMessageIds: emailsOf(lines).map(({ email }) => `msg_${email}`),
-    rfc822MessageId: typeof id === 'string' ? id : null,
-    direction: lines.some(isSending) ? 'sent' : lines.some(isReceiving) ? 'received' : 'forwarded',
+    rfc822MessageId: direction === 'sent' ? named : null,
+    direction,
     at: isoOf(lines[0]?.at ?? 0),
     bytes: typeof size === 'number' ? size : null,
     waiting: waiting.length,
+    ...(direction !== 'sent' && named !== null && { untrusted: { rfc822MessageId: remoteWords(named) } }),
   };
 }
 
 /** Sender and recipients as this viewer knows them: those of others are not among them. */
 export function envelopeOf({ lines }: Story): z.output<typeof Envelope> {
+  const all = lines.map(({ detail }) => new Facts(detail));
   const begun = lines.filter((line) => isSending(line) || isReceiving(line));
-  const froms = lines.map(({ detail }) => detail['from']).filter((from) => typeof from === 'string');
-  const to = begun.flatMap(({ detail }) => (Array.isArray(detail['to']) ? detail['to'].map(String) : []));
-  const sources = lines.map(({ detail }) => detail['source']).filter((source) => typeof source === 'string');
-  return { mailFrom: froms[0] ?? '', rcptTo: [...new Set(to.length > 0 ? to : sources)] };
+  const to = begun.flatMap(({ detail }) => new Facts(detail).list('to'));
+  const sources = all.map((facts) => facts.text('source')).filter((source) => source !== '');
+  const from = lines.findIndex(({ detail }) => typeof detail['from'] === 'string');
+  return { mailFrom: all[from]?.text('from') ?? '', rcptTo: [...new Set(to.length > 0 ? to : sources)] };
 }
 
 /** A message that is held as a whole is told with all its recipients, a copy that is held with its one. */

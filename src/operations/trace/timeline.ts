@@ -1,3 +1,4 @@
+import { plainAddress } from '../../../mail/message/plain-address.ts';
 import { journalOf, type JournalLine, type Viewer } from '../../../mail/store/journal.ts';
 import { queueOfTrace, type QueueRow } from '../../../mail/store/queue-rows.ts';
 import type { Store } from '../../../mail/store/engine/types.ts';
@@ -102,15 +103,17 @@ function toldLater({ nextAt, deadAt }: { nextAt: number; deadAt: number | null }
   return { at: deadAt ?? last, event: 'webhook', explanation };
 }
 
-async function runningAttempts(store: Store, { id, recipient }: QueueRow): Promise<Entry[]> {
+async function runningAttempts(store: Store, { id, recipient: to }: QueueRow): Promise<Entry[]> {
   const begun = await store.read(openAttempts, { queue: id });
   const explanation = 'An attempt began, and its end is not known: it is under way, or this server was stopped in it.';
+  const recipient = plainAddress(to);
   return begun.map((at): Entry => ({ at, event: 'attempt', recipient, explanation }));
 }
 
 /** How it stands now with who has not got it; the time is that of the last change. */
 function stillWaiting(row: QueueRow): Entry[] {
-  const { recipient, attempts, state, next_at: next, last_at: last, created_at: created } = row;
+  const { attempts, state, next_at: next, last_at: last, created_at: created } = row;
+  const recipient = plainAddress(row.recipient);
   // That it is held is the last thing that its own line says.
   if (state === 1) return [];
   const tries = attempts === 0 ? 'not tried yet' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} so far`;

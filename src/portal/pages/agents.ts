@@ -4,6 +4,7 @@ import { html, type Part } from '../html.ts';
 import { acting, type Page, press, sheet, sure } from '../page.ts';
 import { day, empty, head, moment, table } from '../parts.ts';
 import { type Answer, can, read, type Visit } from '../visit.ts';
+import { undoAct, undoForm } from './agent-undo.ts';
 import { tripped } from './canaries.ts';
 
 type Agent = Answer<typeof listAgents>['agents'][number];
@@ -23,6 +24,7 @@ export const agents: Page = {
     off: 'You get no daily letter any more.',
   },
   acts: {
+    undo: undoAct,
     stop: acting(
       'stop_agents',
       () => ({}),
@@ -49,12 +51,12 @@ export const agents: Page = {
       ({ on }) => ({ kind: 'done', said: on === true ? 'on' : 'off' }),
     ),
   },
-  async show(visit) {
+  async show(visit, state) {
     const listed = await read<typeof listAgents>(visit, 'list_agents', {});
     const all = listed?.agents ?? [];
     const about = 'Who works here with a token: how each may work, and what it read and sent in 24 hours.';
     return html`${head('Agents', about)} ${await tripped(visit)} ${switches(visit, listed?.stoppedAt ?? null)}
-    ${all.length === 0 ? NONE : agentTable(visit, all)} ${letGo(visit)}
+    ${all.length === 0 ? NONE : agentTable(visit, all)} ${letGo(visit)} ${await undoForm(visit, state)}
     ${dailyLetter(visit, listed?.dailyLetter ?? null)}`;
   },
 };

@@ -1,7 +1,8 @@
 import type { getDeployGateStatus } from '../../operations/accounts/gate.ts';
 import type { getOrganization } from '../../operations/organization/organization.ts';
 import type { listProjects } from '../../operations/organization/projects.ts';
-import { field } from '../forms.ts';
+import type { getMailPolicy } from '../../operations/sending/mail-policy.ts';
+import { checks, field, select } from '../forms.ts';
 import { html, type Part } from '../html.ts';
 import { acting, filledFor, more, type Page, sheet, type State } from '../page.ts';
 import { day, facts, head, moment, table, tag } from '../parts.ts';
@@ -14,12 +15,21 @@ export const settings: Page = {
   name: 'Settings',
   menu: 'Organization',
   needs: 'update_organization',
-  done: { renamed: 'The new name is saved.', project: 'The project is there.' },
+  done: {
+    renamed: 'The new name is saved.',
+    project: 'The project is there.',
+    mail: 'What you want done with mail from outside is saved.',
+  },
   acts: {
     rename: acting(
       'update_organization',
       (fields) => ({ name: fields.line('name') ?? '' }),
       () => ({ kind: 'done', said: 'renamed' }),
+    ),
+    mail: acting(
+      'update_mail_policy',
+      (fields) => ({ dmarc: fields.text('dmarc'), keepRejects: fields.text('keepRejects') === 'true' }),
+      () => ({ kind: 'done', said: 'mail' }),
     ),
     project: acting(
       'create_project',
@@ -31,7 +41,7 @@ export const settings: Page = {
     const found = await read<typeof getOrganization>(visit, 'get_organization', {});
     if (found === undefined) return undefined;
     return html`${head('Settings')} ${about(found.organization)} ${rename(visit, state, found.organization)}
-    ${await projects(visit, state)} ${await gate(visit)}`;
+    ${await mail(visit, state)} ${await projects(visit, state)} ${await gate(visit)}`;
   },
 };
 
@@ -55,6 +65,39 @@ function rename(visit: Visit, state: State, { name }: Whole): Part {
   return html`<section>
     <h2>Name</h2>
     ${sheet(visit, 'rename', 'Save the name', field(one, filledFor(state, 'rename')))}
+  </section>`;
+}
+
+const HANDLING = [
+  { value: 'follow', label: 'do what that domain asks: refuse it, or put it into Junk' },
+  { value: 'junk', label: 'put it into Junk' },
+  { value: 'mark', label: 'deliver it, and say so' },
+];
+
+async function mail(visit: Visit, state: State): Promise<Part> {
+  if (!can(visit, 'update_mail_policy')) return undefined;
+  const policy = await read<typeof getMailPolicy>(visit, 'get_mail_policy', {});
+  if (policy === undefined) return undefined;
+  const filled = filledFor(state, 'mail');
+  const kept = { value: 'true', label: 'Keep refused mail for 7 days, in the mailbox Rejects' };
+  const ticked = policy.keepRejects ? ['true'] : [];
+  return html`<section>
+    <h2>Mail from outside</h2>
+    ${sheet(
+      visit,
+      'mail',
+      'Save it',
+      html`${select(
+        {
+          name: 'dmarc',
+          label: 'Mail whose author the domain in From does not vouch for (DMARC)',
+          choices: HANDLING,
+          value: policy.dmarc,
+        },
+        filled,
+      )}
+      ${checks({ name: 'keepRejects', label: 'Refused mail', choices: [kept], ticked }, filled)}`,
+    )}
   </section>`;
 }
 

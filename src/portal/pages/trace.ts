@@ -46,6 +46,7 @@ function search({ base }: Visit, wanted: string): Part {
 }
 
 function story(visit: Visit, { message, envelope, timeline, sha256, alsoFound }: Found): Part {
+  const messageId = message.rfc822MessageId ?? message.untrusted?.rfc822MessageId;
   return html`<section>
       <h2>The message</h2>
       ${facts([
@@ -53,7 +54,7 @@ function story(visit: Visit, { message, envelope, timeline, sha256, alsoFound }:
         ['To', envelope.rcptTo.join(', ')],
         ['Since', moment(message.at)],
         ['Id', message.messageId],
-        message.rfc822MessageId !== null && ['Message-ID', message.rfc822MessageId],
+        messageId !== undefined && ['Message-ID', messageId],
         message.bytes !== null && ['Size', bytes(message.bytes)],
         message.waiting > 0 && [
           'Waits for',

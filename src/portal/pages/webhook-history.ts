@@ -72,10 +72,10 @@ function attempts(visit: Visit, deliveries: readonly Delivery[]): Part {
         tag(name, look),
         html`${one.httpStatus ?? 'no answer'}, ${one.durationMs} ms${one.problem !== null && `: ${one.problem}`}
         ${
-          one.response !== '' &&
+          one.untrusted.response !== '' &&
           html`<details class="small">
             <summary>How it begins</summary>
-            <code>${one.response}</code>
+            <code>${one.untrusted.response}</code>
           </details>`
         }`,
         again(visit, one.deliveryId),

@@ -25,7 +25,7 @@ describe('the pin of the catalogue', () => {
     }[];
     const sorted = tools.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const lines = sorted.map((tool) => `${tool.name} ${sha256(JSON.stringify(tool))}\n`);
-    expect(offer.listMeta).toEqual({ 'dev.mailstead/catalogueSha256': sha256(lines.join('')) });
+    expect(offer.listMeta).toEqual({ 'dev.mailstead/catalogSha256': sha256(lines.join('')) });
   });
 
   test('changes with any word of any tool, and says which', () => {

@@ -227,14 +227,22 @@ describe('who decides about what waits', () => {
 test('whoami says in which mode a token works, and explain_decision why a message went', async () => {
   const token = await mint();
   const sent = await asToken(token, 'send_email', MAIL);
-  const sentId = sent.kind === 'done' ? sent.result['id'] : '';
-  expect(await asToken(token, 'explain_decision', { sentId })).toMatchObject({
-    result: { decision: { outcome: 'taken', tokenId: `tok_${token}`, rules: [], exposure: [] } },
-  });
+  const messageId = sent.kind === 'done' ? sent.result['messageId'] : '';
+  const why = { result: { decision: { outcome: 'taken', tokenId: `tok_${token}`, rules: [], exposure: [] } } };
+  expect(await asToken(token, 'explain_decision', { messageId })).toMatchObject(why);
+  const story = await asToken(token, 'trace_message', { messageId });
+  const trace = story.kind === 'done' ? (story.result['message'] as { messageId: string }).messageId : '';
+  expect(trace).not.toBe(messageId);
+  expect(await asToken(token, 'explain_decision', { messageId: trace })).toMatchObject(why);
   expect(await asToken(token, 'whoami')).toMatchObject({
-    result: { agent: { mode: 'normal', attended: true, exposed: false, sentToday: 1 } },
+    result: { agent: { mode: 'normal', attended: true, exposed: false, sentToday: 1 }, limits: null },
   });
+  await asPerson('save_agent_policy', { name: 'slow', preset: 'trusted-internal', tokenId: `tok_${token}` });
+  const limits = { sendsLeftToday: 59, newRecipientsLeftToday: 2 };
+  expect(await asToken(token, 'whoami')).toMatchObject({ result: { limits } });
+  const next = await asToken(token, 'send_email', { ...MAIL, to: 'other@x.example' });
+  expect(next).toMatchObject({ result: { budget: { messages: 58, recipients: null, newRecipients: 1 } } });
   const limited = await mint('operator', [999]);
-  expect(kind(await asToken(limited, 'explain_decision', { sentId }))).toBe('out_of_scope');
-  expect(kind(await asToken(token, 'explain_decision', { sentId: 'eml_99' }))).toBe('not_found');
+  expect(kind(await asToken(limited, 'explain_decision', { messageId }))).toBe('out_of_scope');
+  expect(kind(await asToken(token, 'explain_decision', { messageId: 'eml_99' }))).toBe('not_found');
 });

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreQueue } from '../../../mail/relay/store-queue.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
+import { listen } from '../../../mail/store/listener.ts';
 import { suppress } from '../../../mail/store/suppression.ts';
 import { operatorCaller } from '../../../src/operations/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform, type Performed } from '../../../src/operations/perform.ts';
+import { insertRow } from '../../../src/sending/webhook-row-commands.ts';
 import { unmarked } from '../../attacks/unmarked.ts';
 import { asToken as tokenAsks, mintToken } from '../../support/agent-token.ts';
 import { SendWorld } from '../../support/send-world.ts';
@@ -16,6 +18,20 @@ const suppressOne = command('test-suppress', (tx, _input: undefined, stamp) => {
   const learnt = { reason: 'hard_bounce', source: 'reply', said: SAID, trace: '', account: null } as const;
   return suppress(tx, { tenant: 1, key: 'gone@x.example', ...learnt }, stamp);
 });
+/** A webhook whose receiver answers with what it was told. */
+const echoed = command('test-echoed', async (tx, _input: undefined, stamp): Promise<number> => {
+  const listener = await listen(tx, { tenant: 1, account: null, events: ['delivered'] });
+  const row = { listener, organization: 1, account: null, project: null, secret: new Uint8Array(8) };
+  await insertRow(tx, { ...row, url: 'https://hooks.example.net/' }, stamp);
+  await tx.run(
+    `INSERT INTO webhook_delivery (listener_id, notice_id, event, trace, at, url, outcome, request, response, duration_ms)
+     VALUES (?, 1, 'delivered', '', ?, 'https://hooks.example.net/', 'told', '{}', ?, 1)`,
+    listener,
+    stamp.now,
+    SAID,
+  );
+  return listener;
+});
 const firstRow = query('test-row', (rx) =>
   rx.get<{ id: number; trace: string }>(
     'SELECT q.id, s.trace FROM queue q JOIN submission s ON s.id = q.submission_id ORDER BY q.id LIMIT 1',
@@ -24,7 +40,7 @@ const firstRow = query('test-row', (rx) =>
 
 let world: SendWorld;
 beforeEach(async () => {
-  world = await SendWorld.open({}, [suppressOne]);
+  world = await SendWorld.open({}, [echoed, suppressOne]);
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -51,13 +67,18 @@ async function putOff(): Promise<{ id: number; trace: string }> {
   return row;
 }
 
-test.each(['list_queue', 'get_queue_item', 'trace_message', 'list_suppressions'])(
+test.each(['list_queue', 'get_queue_item', 'trace_message', 'list_suppressions', 'list_webhook_deliveries'])(
   '%s marks what another server said, bounds it, and remembers that it was read',
   async (tool) => {
     const { id, trace } = await putOff();
     await world.world.store.write(suppressOne, undefined);
+    const webhookId = `whk_${await world.world.store.write(echoed, undefined)}`;
     const token = await mint();
-    const input = { get_queue_item: { queueId: `que_${id}` }, trace_message: { messageId: trace } };
+    const input = {
+      get_queue_item: { queueId: `que_${id}` },
+      trace_message: { messageId: trace },
+      list_webhook_deliveries: { webhookId },
+    };
     const done = await asToken(token, tool, input[tool as keyof typeof input] ?? {});
     const answer = done.kind === 'done' ? done.result : expect.fail(done.refusal.message);
     const text = JSON.stringify(answer);

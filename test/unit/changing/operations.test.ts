@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../../mail/jmap/ids.ts';
+import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { copyEntries } from '../../../mail/store/entry-commands.ts';
 import { messageRows } from '../../../mail/store/content.ts';
+import { nextLessons } from '../../../mail/store/lesson.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
 import { mailboxTree, plantMailbox } from '../../../mail/store/mailbox-tree.ts';
 import { knownMessages } from '../../../src/reading/summary.ts';
@@ -48,7 +49,24 @@ const summary = async (id: string): Promise<Record<string, unknown>> =>
 const update = (messageIds: string[], more: object): Promise<Record<string, unknown>> =>
   tenants.do('update_message', { mailbox, messageIds, ...more });
 
+/** What the filter of the mailbox has to learn. */
+const lessons = async (): Promise<string[]> => {
+  const found = await tenants.world.store.read(nextLessons, { after: account - 1, limit: 100 });
+  return (found?.account === account ? found.lessons : []).map(
+    ({ email, says }) => `${jmapId('email', email)} ${says}`,
+  );
+};
+
 describe('update_message', () => {
+  test('teaches the filter what a move into Junk and out of it says', async () => {
+    const id = await put();
+    expect(await lessons()).not.toContain(`${id} junk`);
+    await update([id], { folder: 'junk' });
+    expect(await lessons()).toContain(`${id} junk`);
+    await update([id], { folder: 'inbox' });
+    expect(await lessons()).toContain(`${id} good`);
+  });
+
   test('labels, marks and moves several at once, and says what is not there', async () => {
     const [one, two] = [await put(), await put({ keywords: ['old'] })];
     const done = await update([one, two, 'mzzzz'], {

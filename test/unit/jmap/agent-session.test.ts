@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JmapWorld, jmapWorld } from '../../support/jmap-world.ts';
 import { putMail } from '../../support/put-mail.ts';
 
@@ -31,6 +31,43 @@ test('an agent switches no automatic answer on, and off what is on', async () =>
   expect(enable['notUpdated']).toMatchObject({ singleton: { type: 'forbidden' } });
   const disable = await world.call('VacationResponse/set', { update: { singleton: { isEnabled: false } } });
   expect(disable['notUpdated']).toBeNull();
+});
+
+describe('identities, under which people write', () => {
+  const ask = (isAgents: boolean, set: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    Object.assign(world.session, { isAgents: () => Promise.resolve(isAgents) });
+    return world.call('Identity/set', set);
+  };
+  const ownId = async (): Promise<string> => {
+    const { list } = (await world.call('Identity/get')) as { list: [{ id: string }] };
+    return list[0].id;
+  };
+
+  test.each([
+    { bcc: [{ email: 'spy@evil.example' }] },
+    { replyTo: [{ email: 'spy@evil.example' }] },
+    { textSignature: 'Our new bank account: ...' },
+    { htmlSignature: '<img src="https://evil.example/seen">' },
+  ])('get nothing of an agent into what is written under them: %o', async (values) => {
+    const id = await ownId();
+    const forbidden = { type: 'forbidden' };
+    expect(await ask(true, { update: { [id]: values } })).toMatchObject({ notUpdated: { [id]: forbidden } });
+    const made = { email: 'me@box.test', ...values };
+    expect(await ask(true, { create: { k: made } })).toMatchObject({ created: null, notCreated: { k: forbidden } });
+    expect(await ask(false, { update: { [id]: values } })).toMatchObject({ updated: { [id]: null } });
+  });
+
+  test('are an agent’s to name, and what a person set on them stays', async () => {
+    const { created } = (await ask(false, {
+      create: { k: { email: 'me@box.test', bcc: [{ email: 'archive@box.test' }] }, bare: { email: 'me@box.test' } },
+    })) as { created: Record<'k' | 'bare', { id: string }> };
+    const { k, bare } = created;
+    const taken = await ask(true, { update: { [k.id]: { bcc: null } } });
+    expect(taken).toMatchObject({ notUpdated: { [k.id]: { type: 'forbidden' } } });
+    expect(await ask(true, { update: { [k.id]: { name: 'Anna' } } })).toMatchObject({ updated: { [k.id]: null } });
+    const gone = await ask(true, { destroy: [k.id, bare.id] });
+    expect(gone).toMatchObject({ destroyed: [bare.id], notDestroyed: { [k.id]: { type: 'forbidden' } } });
+  });
 });
 
 test.each<[string, (id: string) => [string, Record<string, unknown>]]>([

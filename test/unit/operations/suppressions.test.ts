@@ -28,7 +28,8 @@ async function call(name: string, args: object = {}) {
 }
 const add = (reason: SuppressionReason, source: string, key: string = reason) =>
   box.world.store.write(put, { tenant: 1, key: `${key}@x.example`, reason, source });
-const list = async () => (await call('list_suppressions'))['suppressions'] as Record<string, unknown>[];
+const list = async (args: object = {}) =>
+  (await call('list_suppressions', args))['suppressions'] as Record<string, unknown>[];
 
 test('each says in a sentence how it came to be', async () => {
   await add('hard_bounce', 'reply');
@@ -84,6 +85,21 @@ test('both lists are one, page after page', async () => {
     'u4@x.example unsubscribe',
     'u5@x.example hard_bounce',
   ]);
+});
+
+test('one address, or one reason, is found without the others', async () => {
+  for (const n of [1, 3, 5]) await add('hard_bounce', 'reply', `u${n}`);
+  for (const n of [2, 3]) await add('unsubscribe', 'link', `u${n}`);
+  await add('complaint', 'report', 'u4');
+  const named = async (args: object) => (await list(args)).map(({ address }) => String(address).slice(0, 2));
+  expect(await named({ address: 'U3@x.example' })).toEqual(['u3']);
+  expect(await named({ address: 'u9@x.example' })).toEqual([]);
+  expect(await named({ address: 'u3@x.example', reason: 'hard_bounce' })).toEqual([]);
+  expect(await named({ reason: 'unsubscribe' })).toEqual(['u2', 'u3']);
+  expect(await named({ reason: 'complaint' })).toEqual(['u4']);
+  expect(await named({ reason: 'hard_bounce' })).toEqual(['u1', 'u5']);
+  const page = await call('list_suppressions', { reason: 'hard_bounce', limit: 1 });
+  expect(await named({ reason: 'hard_bounce', limit: 1, cursor: page['nextCursor'] })).toEqual(['u5']);
 });
 
 test('what is removed is gone, and the log says who did it', async () => {

@@ -149,6 +149,12 @@ test.each([
   ['Total: $12.99, 1 299 CHF, 5 EUR', 'amounts', [12.99, 1299, 5]],
   ['on 31.01.2026, January 31st, 2026, 2026-02-30 or 01/02/2026', 'dates', ['2026-01-31']],
   ['Bestellnummer: 4711-08 and order of the day', 'orderIds', ['4711-08']],
+  [
+    'Tracking 1Z999AA10123456784, order no. ORDER-1234, invoice INV-2026-0007',
+    'orderIds',
+    ['1Z999AA10123456784', 'ORDER-1234', 'INV-2026-0007'],
+  ],
+  ['Order: FORWARD-ALL-MAIL-1. Invoice SEND-ALL-TO-EVE-12345. Reference: OBEYMENOW1', 'orderIds', []],
   ['\u0412\u0430\u0448 \u043a\u043e\u0434: 1234', 'codes', ['1234']],
   ['Your verification code is: G7K2QX. The year 2026 is long', 'codes', ['G7K2QX']],
 ] as const)('facts of %j', (text, name, expected) => {

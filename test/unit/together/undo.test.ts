@@ -1,11 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jmapRow } from '../../../mail/jmap/ids.ts';
 import { changeEmails } from '../../../mail/store/email-change-commands.ts';
+import { command, query } from '../../../mail/store/engine/types.ts';
 import { findMailbox } from '../../../mail/store/mailbox.ts';
 import { rowId } from '../../../src/ids.ts';
 import { type Caller, operatorCaller } from '../../../src/operations/caller.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
+
+const webhookSecret = query('test-webhook-secret', async (rx, { account: of }: { account: number }) => {
+  const row = await rx.get<{ secret: Uint8Array }>('SELECT secret FROM webhook WHERE account_id = ?', of);
+  return row?.secret;
+});
+
+const used = command('test-alias-used', (tx, { id }: { id: number }) =>
+  tx.run('UPDATE alias SET used = 1 WHERE id = ?', id),
+);
 
 let tenants: Tenants;
 let mailbox: string;
@@ -15,7 +25,7 @@ let trash: number;
 let since: string;
 
 beforeAll(async () => {
-  tenants = await twoTenants();
+  tenants = await twoTenants({}, [used]);
   mailbox = tenants.a.main.mailboxId;
   account = rowId('mailbox', mailbox) ?? 0;
   trash = (await tenants.world.store.read(findMailbox, { account, name: 'Trash' }))?.id ?? 0;
@@ -152,5 +162,88 @@ describe('rules', () => {
     await tenants.do('set_email_forwarder', forward, operatorCaller(tenants.a.caller.organization));
     expect(await undo()).toMatchObject({ rulesUndone: 0, rulesKept: 1 });
     await tenants.do('remove_email_forwarder', forward, tenants.a.caller);
+  });
+});
+
+describe('webhooks', () => {
+  const URL_OF = { mine: 'https://hooks.example.net/mine', spy: 'https://hooks.example.net/spy' };
+  const hook = async () => {
+    const { webhook } = await tenants.do('get_email_inbound_webhook', { mailboxId: mailbox });
+    return (webhook as { url: string } | null)?.url;
+  };
+  const set = (url: string, caller: Caller) =>
+    tenants.do('set_email_inbound_webhook', { mailboxId: mailbox, url }, caller);
+  const secretOf = async (): Promise<string> =>
+    Buffer.from((await tenants.world.store.read(webhookSecret, { account })) ?? '').toString('hex');
+  const ofOrganization = async () =>
+    ((await tenants.do('list_webhooks', {}))['webhooks'] as Record<string, unknown>[]).map(
+      ({ url, events }) => `${String(url)} ${String(events)}`,
+    );
+
+  beforeEach(() => tenants.do('remove_email_inbound_webhook', { mailboxId: mailbox }));
+
+  test('one that an agent set goes; one that it led elsewhere or removed is back, with its secret', async () => {
+    await set(URL_OF.spy, agent);
+    expect(await undo()).toMatchObject({ rulesUndone: 1, rulesKept: 0 });
+    expect(await hook()).toBeUndefined();
+    await set(URL_OF.mine, tenants.a.caller);
+    const secret = await secretOf();
+    await set(URL_OF.spy, agent);
+    expect(await secretOf()).not.toBe(secret);
+    await tenants.do('remove_email_inbound_webhook', { mailboxId: mailbox }, agent);
+    expect(await undo()).toMatchObject({ rulesUndone: 2, rulesKept: 0 });
+    expect([await hook(), await secretOf()]).toEqual([URL_OF.mine, secret]);
+    expect(await undo()).toMatchObject({ rulesUndone: 0 });
+  });
+
+  test('one that a person has set since stays', async () => {
+    await set(URL_OF.spy, agent);
+    await set(URL_OF.mine, tenants.a.caller);
+    expect(await undo()).toMatchObject({ rulesUndone: 0, rulesKept: 1 });
+    expect(await hook()).toBe(URL_OF.mine);
+  });
+
+  test('those of the organization are as they were, too', async () => {
+    const made = await tenants.do('create_webhook', { url: URL_OF.mine, events: ['email.bounced'] });
+    const { id: webhookId } = made['webhook'] as { id: string };
+    const before = await ofOrganization();
+    await tenants.do('update_webhook', { webhookId, url: URL_OF.spy, events: ['email.delivered'] }, agent);
+    await tenants.do('create_webhook', { url: URL_OF.spy }, agent);
+    await tenants.do('remove_webhook', { webhookId }, agent);
+    expect(await undo()).toMatchObject({ rulesUndone: 3, rulesKept: 0 });
+    expect((await ofOrganization()).toSorted()).toEqual(before.toSorted());
+  });
+});
+
+describe('aliases', () => {
+  const aliases = async () => (await tenants.do('list_aliases', {}))['aliases'] as Record<string, unknown>[];
+  const add = async (localPart: string, caller: Caller): Promise<string> => {
+    const { domain } = tenants.a.main;
+    const made = await tenants.do('create_alias', { mailboxIds: [mailbox], domain, localPart }, caller);
+    return (made['alias'] as { id: string }).id;
+  };
+
+  test('one that an agent made goes; one that it led elsewhere or removed is back', async () => {
+    const led = await add('led', tenants.a.caller);
+    const gone = await add('gone', tenants.a.caller);
+    const before = await aliases();
+    const away = { mailboxIds: [tenants.a.side.mailboxId], note: 'mine', maxMessages: 3 };
+    await tenants.do('update_alias', { aliasId: led, ...away }, agent);
+    await tenants.do('remove_alias', { aliasId: gone }, agent);
+    await add('fresh', agent);
+    expect(await aliases()).not.toEqual(before);
+    expect(await undo()).toMatchObject({ rulesUndone: 3, rulesKept: 0 });
+    expect(await aliases()).toEqual(before);
+    expect(await undo()).toMatchObject({ rulesUndone: 0 });
+  });
+
+  test('one that has taken mail stays, and so does what a person changed since', async () => {
+    const taking = await add('taking', agent);
+    await tenants.world.store.write(used, { id: rowId('alias', taking) ?? 0 });
+    const changed = await add('changed', agent);
+    await tenants.do('update_alias', { aliasId: changed, note: 'I need this' });
+    expect(await undo()).toMatchObject({ rulesUndone: 0, rulesKept: 2 });
+    const ids = (await aliases()).map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining([taking, changed]));
   });
 });

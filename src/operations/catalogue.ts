@@ -4,6 +4,7 @@ import { ALIASES } from './aliases/index.ts';
 import { CANARY_CARE } from './canaries/index.ts';
 import { CHANGING } from './changing/index.ts';
 import { CONTACTS } from './contacts/index.ts';
+import { DELIVERABILITY } from './deliverability/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
 import { LABELS } from './labels/index.ts';
@@ -44,6 +45,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...AGENTS,
   ...QUEUE,
   ...TRACE,
+  ...DELIVERABILITY,
   ...SERVICES,
   ...ORGANIZATION,
   searchDocs,

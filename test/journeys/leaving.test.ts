@@ -139,3 +139,17 @@ describe('mail that leaves', () => {
     expect(words).toContain('They said: 550 5.1.1 nobody here has that name');
   });
 });
+
+describe('a test of delivery', () => {
+  test('is mailed, followed to its end and told in steps, taken or refused', async () => {
+    const { domains } = (await box.ask('list_email_domains')) as { domains: { id: string }[] };
+    const run = (to: string): Promise<unknown> => box.ask('run_delivery_test', { domainId: domains[0]?.id, to });
+    const delivered = expect.objectContaining({ event: 'delivered', host: 'mx.remote.example' });
+    const taken = await run('tested@remote.example');
+    expect(taken).toMatchObject({ verdict: 'delivered', steps: expect.arrayContaining([delivered]) });
+    expect(remote.mails.at(-1)?.to).toEqual(['tested@remote.example']);
+    const bounced = expect.objectContaining({ event: 'bounced', code: 550 });
+    const refused = await run('also-nobody@remote.example');
+    expect(refused).toMatchObject({ verdict: 'refused', steps: expect.arrayContaining([bounced]) });
+  });
+});

@@ -51,6 +51,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   export_zone: domain,
   apply_managed_dns: domain,
   rotate_dkim_keys: domain,
+  get_deliverability_report: domain,
+  run_delivery_test: ({ domainId, address }) => ({ domainId, to: address, timeoutSeconds: 0 }),
   provision_email: ({ domainId }) => ({ domainId, localPart: fresh() }),
   list_emails: inProject,
   update_email: ({ mailboxId }) => ({ mailboxId, displayName: fresh() }),

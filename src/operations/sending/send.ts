@@ -47,19 +47,25 @@ export const sendTestEmail = operation({
   hints: { openWorld: true },
   input: z.strictObject({ from: Line(3, 500), to: Line(3, 500).optional() }),
   output: SendResult,
-  async run(call, { from, to }) {
-    const [owner] = to === undefined ? await call.store.read(ownersOf, { organization: call.tenant }) : [to];
-    if (owner === undefined) {
-      const issues = [{ path: 'to', message: 'missing' }];
-      return refuse('invalid_arguments', 'to: this organization has no owner to write to: say to whom.', { issues });
-    }
-    const mail = { from, to: owner, subject: 'A test from your mail server', text: TEST_TEXT, allowDuplicate: true };
-    const read = EmailRequest.safeParse(mail);
-    if (read.success) return sendAs(call, read.data);
-    const issues = read.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-    return refuse('invalid_arguments', `${issues[0]?.path ?? ''}: ${issues[0]?.message ?? ''}.`, { issues });
-  },
+  run: (call, mail) => sendTest(call, { ...mail, allowDuplicate: true }),
 });
+
+/** Sends the test text, to the owner where nobody is named; the same within ten minutes once, unless `allowDuplicate`. */
+export async function sendTest(
+  call: Call,
+  { from, to, allowDuplicate }: { from: string; to?: string | undefined; allowDuplicate: boolean },
+): Promise<SendResult> {
+  const [owner] = to === undefined ? await call.store.read(ownersOf, { organization: call.tenant }) : [to];
+  if (owner === undefined) {
+    const issues = [{ path: 'to', message: 'missing' }];
+    return refuse('invalid_arguments', 'to: this organization has no owner to write to: say to whom.', { issues });
+  }
+  const mail = { from, to: owner, subject: 'A test from your mail server', text: TEST_TEXT, allowDuplicate };
+  const read = EmailRequest.safeParse(mail);
+  if (read.success) return sendAs(call, read.data);
+  const issues = read.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  return refuse('invalid_arguments', `${issues[0]?.path ?? ''}: ${issues[0]?.message ?? ''}.`, { issues });
+}
 
 export const cancelScheduledEmail = operation({
   name: 'cancel_scheduled_email',

@@ -1,0 +1,5 @@
+import type { Operation } from '../operation.ts';
+import { getDeliverabilityReport } from './report.ts';
+import { runDeliveryTest } from './test.ts';
+
+export const DELIVERABILITY: readonly Operation[] = [getDeliverabilityReport, runDeliveryTest];

@@ -62,8 +62,7 @@ function entriesFor(story: Story | undefined): Story['entries'] {
   const { entries } = story ?? { entries: [] };
   const onward = new Set(entries.filter(({ event }) => event === 'relayed').map(({ recipient }) => recipient));
   return entries.filter(
-    ({ event, recipient }) =>
-      event !== 'webhook' && event !== 'relayed' && (recipient === undefined || !onward.has(recipient)),
+    ({ event, recipient }) => event !== 'webhook' && (recipient === undefined || !onward.has(recipient)),
   );
 }
 

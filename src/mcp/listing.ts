@@ -52,7 +52,7 @@ export function toolOf(operation: Operation): object {
 }
 
 /** Longer texts have bounds that nobody reaches by chance; the refusal names them. */
-const WORTH_TELLING = 256;
+const WORTH_TELLING = 200;
 /** Longer patterns tell a model nothing that the name and the refusal do not. */
 const LONGEST_PATTERN = 20;
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { JudgeClient, type JudgeClientOptions } from '../../../mail/judge/client.ts';
 import { JudgeAway } from '../../../mail/judge/judging.ts';
@@ -107,4 +108,38 @@ test('what waits for the next thread is refused when the judge is closed', async
   await expect(client.judge(from('exit'))).rejects.toThrow('ended');
   const waits = client.judge(from('quick'));
   await Promise.all([expect(waits).rejects.toBeInstanceOf(JudgeAway), client[Symbol.asyncDispose]()]);
+});
+
+test('who stands in line when the judge is closed is refused, and no thread starts for it', async () => {
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const counting =
+    "import { workerData } from 'node:worker_threads'; Atomics.add(workerData, 0, 1); setInterval(() => {}, 1e6);";
+  start({ thread: new URL(`data:text/javascript,${encodeURIComponent(counting)}`), settings: begun, restMs: 0 });
+  const all = Array.from({ length: 9 }, () => client.judge(from('long', 2_000_000)));
+  await expect.poll(() => begun[0], { timeout: 10_000 }).toBe(1);
+  const ends = Promise.allSettled(all);
+  await client[Symbol.asyncDispose]();
+  const reasons = (await ends).map((one) => (one.status === 'rejected' ? (one.reason as Error).name : 'judged'));
+  expect(reasons).toEqual(all.map(() => 'JudgeAway'));
+  await sleep(500);
+  expect(begun[0]).toBe(1);
+});
+
+test('who stands in line when the judge is closed between two threads is refused at once', async () => {
+  start({ restMs: 60_000 });
+  await expect(client.judge(from('exit'))).rejects.toThrow('ended');
+  const all = Array.from({ length: 9 }, () =>
+    client.judge(from('quick', 2_000_000)).catch((error: Error) => error.name),
+  );
+  await sleep(50);
+  await client[Symbol.asyncDispose]();
+  expect(await Promise.race([Promise.all(all), sleep(2_000)])).toEqual(all.map(() => 'JudgeAway'));
+});
+
+test('a thread that cannot be made refuses mail, and is no end of the process', async () => {
+  // Cannot cross to a thread: what a box without a free thread does, too, `new Worker` throws.
+  start({ settings: () => undefined });
+  for (let times = 0; times < 2; times++) {
+    await expect(client.judge(from('quick'))).rejects.toBeInstanceOf(JudgeAway);
+  }
 });

@@ -9,14 +9,23 @@ const THREAD = new URL('../../support/hostile-judge.ts', import.meta.url);
 let client: JudgeClient;
 /** What was said as an error. */
 let told: { fields: object; text: string }[];
+let counted: string[];
 afterEach(() => client[Symbol.asyncDispose]());
 
 function start(more: Partial<JudgeClientOptions> = {}): void {
   told = [];
+  counted = [];
   const log = { ...quiet, error: (fields: object, text: string) => void told.push({ fields, text }) };
   // To fill the memory may take a slow machine as long as a loop may.
   const times = { restMs: 100, cpuMs: 10_000 };
-  client = new JudgeClient({ thread: THREAD, settings: undefined, log, meter: quiet, ...times, ...more });
+  client = new JudgeClient({
+    thread: THREAD,
+    settings: undefined,
+    log,
+    meter: { ...quiet, count: (name) => void counted.push(name) },
+    ...times,
+    ...more,
+  });
 }
 
 function outcome(who: string, ip: string): Promise<string> {
@@ -142,4 +151,12 @@ test('a thread that cannot be made refuses mail, and is no end of the process', 
   for (let times = 0; times < 2; times++) {
     await expect(client.judge(from('quick'))).rejects.toBeInstanceOf(JudgeAway);
   }
+});
+
+test('many messages that stop waiting at the same moment are no loop, however long they take together', async () => {
+  start({ cpuMs: 600 });
+  const all = Array.from({ length: 50 }, () => 'together');
+  expect(await outcomes(...all)).toEqual(all.map(() => 'judged'));
+  expect(told).toEqual([]);
+  expect(counted).toEqual([]);
 });

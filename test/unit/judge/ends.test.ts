@@ -160,3 +160,23 @@ test('many messages that stop waiting at the same moment are no loop, however lo
   expect(told).toEqual([]);
   expect(counted).toEqual([]);
 });
+
+test('the thread aside has ended when the judge is closed, also one that just had its last message', async () => {
+  const live = new Int32Array(new SharedArrayBuffer(8));
+  // The first thread ends over two messages; each takes a while to close.
+  const code = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    Atomics.add(workerData, 0, 1);
+    process.on('exit', () => Atomics.sub(workerData, 0, 1));
+    parentPort.on('message', ({ kind, id }) => {
+      if (kind === 'close') return setTimeout(() => parentPort.close(), 300);
+      parentPort.postMessage({ kind: 'begun', id });
+      const times = Atomics.add(workerData, 1, 1);
+      if (times === 1) process.exit(1);
+      if (times > 1) parentPort.postMessage({ kind: 'answer', id, value: { findings: [] } });
+    });`;
+  start({ thread: new URL(`data:text/javascript,${encodeURIComponent(code)}`), settings: live });
+  expect(await outcomes('quick', 'quick')).toEqual(['judged', 'judged']);
+  await client[Symbol.asyncDispose]();
+  expect(live[0]).toBe(0);
+});

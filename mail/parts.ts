@@ -25,6 +25,7 @@ import { forgetSpent } from './store/budget.ts';
 import { plantCanary, removeCanary, settleCanary } from './store/canary-commands.ts';
 import { forgetExposures, noteExposed, noteExposures } from './store/exposure.ts';
 import { forgetDeparted } from './store/departed.ts';
+import { journalCounts } from './store/journal-count.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { linesBehind } from './store/journal-tail.ts';
 import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
@@ -207,6 +208,7 @@ export function mailParts(): ThreadParts {
       emailResults,
       emailSnippets,
       findTraces,
+      journalCounts,
       linesBehind,
       imapSearch,
       listBans,

@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './accounts/index.ts';
+import { ANALYTICS } from './analytics/index.ts';
 import { AGENT_DECISIONS, AGENTS } from './agents/index.ts';
 import { ALIASES } from './aliases/index.ts';
 import { CANARY_CARE } from './canaries/index.ts';
@@ -44,6 +45,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...AGENTS,
   ...QUEUE,
   ...TRACE,
+  ...ANALYTICS,
   ...SERVICES,
   ...ORGANIZATION,
   searchDocs,

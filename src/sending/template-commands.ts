@@ -134,6 +134,13 @@ export const listTemplates = query(
   },
 );
 
+/** What the templates of an organization are called. */
+export const templateNames = query(
+  'template-names',
+  (rx, input: { organization: number }): Promise<{ id: number; name: string }[]> =>
+    rx.all('SELECT id, name FROM template WHERE organization_id = ?', input.organization),
+);
+
 function templateOf({ created_at: createdAt, written_at: writtenAt, ...rest }: Columns): Template {
   return { ...rest, createdAt, writtenAt };
 }

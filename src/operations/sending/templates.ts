@@ -10,6 +10,7 @@ import {
 } from '../../sending/template-commands.ts';
 import { strayBraces, type TemplateTexts, variablesOf } from '../../sending/template-text.ts';
 import { noMailbox } from '../about.ts';
+import { agentOf } from '../caller.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page } from '../schemas.ts';
@@ -131,7 +132,8 @@ export const deleteEmailTemplate = operation({
   output: z.object({ deleted: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/templates/:templateId' },
   async run(call, { templateId }) {
-    const input = { organization: call.tenant, id: rowId('template', templateId) ?? 0 };
+    const id = rowId('template', templateId) ?? 0;
+    const input = { organization: call.tenant, id, by: agentOf(call.caller) };
     const done = await call.change(deleteTemplate, input, templateId);
     return done.kind === 'missing' ? notFound('template') : { deleted: true as const };
   },

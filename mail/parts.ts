@@ -14,6 +14,7 @@ import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/a
 import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { undoAliases } from './store/alias-undo.ts';
+import { undoAppPasswords } from './store/app-password-undo.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { holdMore, holdRest } from './store/agent-hold.ts';
@@ -192,6 +193,7 @@ export function mailParts(): ThreadParts {
       trimSenders,
       undoAgentChanges,
       undoAliases,
+      undoAppPasswords,
       undoSenderRules,
       updatePushSubscription,
       useStsPolicy,

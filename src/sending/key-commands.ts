@@ -1,3 +1,4 @@
+import { noteRuleChange } from '../../mail/store/agent-rule-change.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 
 export interface NewApiKey {
@@ -13,9 +14,10 @@ export interface NewApiKey {
   guessesDuplicates: boolean;
 }
 
+/** Adds a key; `by` is the agent that does it. */
 export const addApiKey = command(
   'add-api-key',
-  async (tx, key: NewApiKey, stamp): Promise<{ kind: 'added'; id: number }> => {
+  async (tx, key: NewApiKey & { by?: string | null }, stamp): Promise<{ kind: 'added'; id: number }> => {
     const { id } = await tx.run(
       `INSERT INTO api_key (key_hash, organization_id, project_id, name, shown, allowed_domains, created_at, expires_at,
          guesses_duplicates) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -29,6 +31,8 @@ export const addApiKey = command(
       key.expiresAt,
       Number(key.guessesDuplicates),
     );
+    const about = { tenant: key.organization, by: key.by, what: 'api-key' } as const;
+    await noteRuleChange(tx, about, { before: null, after: { id } }, stamp);
     return { kind: 'added', id };
   },
 );

@@ -19,6 +19,12 @@ export const HOSTILE_PAGES: readonly (readonly [name: string, page: (size: numbe
   ['one line of many pieces', (size) => fill('a <i>', size)],
   ['blanks before many blocks', (size) => `<pre>${' '.repeat(size / 2)}${fill('<div>', size / 2)}`],
   ['quotes inside each other', (size) => fill('<blockquote>a', size)],
+  [
+    'ends that cross',
+    (size) => fill(`${fill('<div>', 450)}${fill('<b>', 2_700)}${fill('</div>', 540)}${fill('</b>', 3_600)}`, size),
+  ],
+  ['ends of what is far around', (size) => `<p><table>${fill('<i>', 2_900)}${fill('</p>', size)}`],
+  ['titles', (size) => fill('<title>a</title>', size)],
   ['links', (size) => numbered((n) => `<a href="//a.b/${n}">c.d</a>`, size)],
   ['links of one address', (size) => numbered((n) => `<a href="//a.b">c${n}.d</a>`, size)],
   ['addresses', (size) => numbered((n) => `http://a.b/${n} `, size)],

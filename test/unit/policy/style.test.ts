@@ -55,6 +55,45 @@ describe('what a style sheet hides', () => {
     expect(styled(css, body)).toEqual({ seen: '', hidden: 'A' });
   });
 
+  const GONE = '<div style="display:none">';
+  test.each([
+    ['an end in a title', `${GONE}<title></div></title>A</div>`],
+    ['an end in a text field', `${GONE}<textarea></div></textarea>A</div>`],
+    ['an end in a sheet', `${GONE}<style></div></style>A</div>`],
+    ['a comment in a sheet', `<style><!--</style>${GONE}--></style>A</div>`],
+    ['a comment that ends at once', `<!-->${GONE}-->A</div>`],
+    ['a comment that ends with a mark', `<!-- --!>${GONE}-->A</div>`],
+    ['an end in what is like a comment', `${GONE}<!</div>A</div>`],
+    ['an end in a cell of what it ends', `${GONE}<table><td></div>A</table></div>`],
+    ['an end of words around a block', '<span style="display:none"><div></span>A</div>'],
+    ['an end of bold words around a block', '<b><div style="display:none"></b>A</div>'],
+    ['bold words that are left open', '<p><b style="display:none"></p>A'],
+    ['words that cross', '<b><i style="display:none"></b>A</i>'],
+    ['bold words around many blocks', `<b style="display:none">${'<div>'.repeat(8)}</b>A`],
+    ['an end of the page', '<body style="display:none"></body>A'],
+    ['an end of it all', '<html style="display:none"></html>A'],
+    ['a block in bold words that have ended', '<div style="color:#fff"><font color=#000><div></font>A</div>'],
+    ...['<div>', '<section>', '<hr>', '<dl>', '<form>', '<center>'].map((tag): [string, string] => [
+      `${tag} in a paragraph`,
+      `<div style="color:#fff"><p style="color:#000"><i>${tag}A`,
+    ]),
+    ['an item behind another', '<ul style="color:#fff"><li style="color:#000"><span><li>A</ul>'],
+    ['a cell without a table', '<div style="color:#fff"><td style="color:#000">A</td></div>'],
+    ['a link behind another', '<div style="color:#fff"><a style="color:#000"><a>A</a>'],
+  ])('as browsers have it: %s', (_name, html) => {
+    expect(read(html).seen).not.toContain('A');
+  });
+
+  test.each([
+    ['bold words that have ended', '<b style="display:none"></b>A'],
+    ['behind a cell with bold words', '<table><td><b style="display:none"></table>A'],
+    ['behind a block in bold words', '<b style="display:none"><div></b>A</div>'],
+    ['behind a paragraph', '<p style="display:none"><div>A</div>'],
+    ['a comment that has ended', `${GONE}<!--></div>A`],
+  ])('as browsers have it, and seen: %s', (_name, html) => {
+    expect(read(html).seen).toBe('A');
+  });
+
   test.each(['iframe', 'noembed', 'noframes', 'datalist'])('a screen shows no text in %s', (name) => {
     expect(read(`<${name}>A</${name}>B`)).toEqual({ seen: 'B', hidden: '' });
   });

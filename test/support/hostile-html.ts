@@ -45,6 +45,15 @@ export const HOSTILE_PAGES: readonly (readonly [name: string, page: (size: numbe
     (size) => `${fill('<div>', 900)}<style>${fill('div div div p,', 20_000)}p{color:red}</style>${fill('<p>a', size)}`,
   ],
   [
+    'rules for children of what is inside',
+    (size) =>
+      `${fill('<div>', 4_500)}<style>${fill('x>div div>div div>div div>div p,', 2_000)}p{color:red}</style>${fill('<p>a', size)}`,
+  ],
+  [
+    'brackets that stay open',
+    (size) => `<style>${fill('a{b:(', size / 2)}</style><p style="${fill('(;', size / 2)}">a`,
+  ],
+  [
     'rules for attributes',
     (size) => `<style>${fill('[b*=c],', 10_000)}p{color:red}</style>${fill(`<p b=${'x'.repeat(1_000)}>a`, size)}`,
   ],

@@ -80,6 +80,20 @@ describe('what a style sheet hides', () => {
     ['an item behind another', '<ul style="color:#fff"><li style="color:#000"><span><li>A</ul>'],
     ['a cell without a table', '<div style="color:#fff"><td style="color:#000">A</td></div>'],
     ['a link behind another', '<div style="color:#fff"><a style="color:#000"><a>A</a>'],
+    ['a value that is none', '<p style="display:none;display:foo">A</p>'],
+    ['a color that is none', '<p style="color:#fff;color:foo">A</p>'],
+    ['a rule with a value that is none', '<style>.x{display:foo}</style><p class=x style="display:none">A</p>'],
+    ['a sheet in a comment', '<!--<style>p{display:block!important}</style>--><p style="display:none">A</p>'],
+    ['a sheet in a value', '<p title="<style>p{display:block!important}</style>" style="display:none">A</p>'],
+    ['a sheet of another type', '<style type=a>p{display:block!important}</style><p style="display:none">A</p>'],
+    ['what is no end of a sheet', '<style></stylex{} p{display:none}</style><p>A</p>'],
+    ['a string with a brace', `<style>.x{content:"}";display:none}</style><p class=x>A</p>`],
+    ['a string with a declaration', `<p style="display:none;content:';display:block;'">A</p>`],
+    ['an address with one', '<p style="display:none;background:url(it\'s;display:block;)">A</p>'],
+    ['brackets with one', '<p style="display:none;a:((b);display:block;)">A</p>'],
+    ['a number that is a sign', '<p style="display:none;a:\\3b display:block">A</p>'],
+    ['a child only', '<style>.x>p{color:#000}</style><div class=x style="color:#fff"><i><p>A</p></i></div>'],
+    ['a child of the page', '<style>html>p{color:#000}</style><div style="color:#fff"><p>A</p></div>'],
   ])('as browsers have it: %s', (_name, html) => {
     expect(read(html).seen).not.toContain('A');
   });
@@ -88,6 +102,13 @@ describe('what a style sheet hides', () => {
     ['bold words that have ended', '<b style="display:none"></b>A'],
     ['behind a cell with bold words', '<table><td><b style="display:none"></table>A'],
     ['behind a block in bold words', '<b style="display:none"><div></b>A</div>'],
+    ['a child of the page', '<style>body{color:#fff}html>body{color:#000}</style>A'],
+    [
+      'children of children',
+      '<style>.x>.y p{color:#000}</style><i class=x style="color:#fff"><i class=y><i class=y><p>A',
+    ],
+    ['a color with a name', '<p style="color:#fff;color:navy">A</p>'],
+    ['a value that is one', '<style>p{display:none}p{display:inline-block}</style><p>A</p>'],
     ['behind a paragraph', '<p style="display:none"><div>A</div>'],
     ['a comment that has ended', `${GONE}<!--></div>A`],
   ])('as browsers have it, and seen: %s', (_name, html) => {

@@ -7,7 +7,7 @@ import { type Element, elementOf } from './style/selector.ts';
 import type { StyleSheet } from './style/sheet.ts';
 
 const UNREAD: ReadonlySet<string> = new Set(
-  'datalist iframe noembed noframes noscript script style template title'.split(' '),
+  'audio canvas datalist iframe noembed noframes noscript script style template title video'.split(' '),
 );
 /** Elements inside each other that are kept track of: browsers stop at 512. */
 const DEEPEST = 1000;
@@ -93,8 +93,8 @@ export class OpenElements {
     if (unseen !== undefined) return this.look;
     const own = declarationsOf(tag.attributes.get('style') ?? '');
     const style = this.#sheet.styleOf(element, this.#around, own);
-    const hidden = tag.attributes.has('hidden') || hides(style) || tag.isCut || this.#sheet.isSpent;
-    const colors = colorsOf(style, tag.attributes);
+    const hidden = isClosed(tag) || hides(style) || tag.isCut || this.#sheet.isSpent;
+    const colors = colorsOf(style, tag);
     return {
       unseen: hidden ? 'hidden' : undefined,
       text: colors.text === undefined || colors.text === 'inherit' ? text : readColor(colors.text),
@@ -114,6 +114,11 @@ export class OpenElements {
     this.#around.pop();
     this.#open.pop();
   }
+}
+
+/** It is shown when somebody opens it. */
+function isClosed({ name, attributes }: Tag): boolean {
+  return attributes.has('hidden') || attributes.has('popover') || (name === 'dialog' && !attributes.has('open'));
 }
 
 /** A clear background lets through what is behind it. */

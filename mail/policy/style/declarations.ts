@@ -39,7 +39,11 @@ export function declarationsOf(block: string): { usual: Declared; important: Dec
 
 /** What browsers do not understand changes nothing that was said before. */
 export function declare(style: Map<Property, string>, property: Property, value: string): void {
-  if (!style.has(property) || isTaken(property, value)) style.set(property, value);
+  if (style.has(property) && !isTaken(property, value)) return;
+  style.set(property, value);
+  if (property !== 'background' || !isTaken('background-color', value.replace(BESIDE, ''))) return;
+  style.delete('background-color');
+  style.delete('background-image');
 }
 
 function plain(text: string): string {
@@ -107,13 +111,25 @@ function isTiny(size: string): boolean {
   return pixels < 2;
 }
 
-/** What an element says of its colors; undefined: nothing. `unknown`: it says what is not understood here. */
-export function colorsOf(style: Declared, attributes: Tag['attributes']): { text?: string; behind?: string } {
-  const text = style.get('-webkit-text-fill-color') ?? style.get('color') ?? attributes.get('color');
-  const image = style.has('background-image') || attributes.has('background');
-  const behind = style.get('background-color') ?? style.get('background') ?? attributes.get('bgcolor');
+/** What an element says of its colors; undefined: nothing. What is not understood here is as it was written. */
+export function colorsOf(style: Declared, { name, attributes }: Tag): { text?: string; behind?: string } {
+  const filled = style.get('-webkit-text-fill-color');
+  const own = style.get('color') ?? (name === 'font' ? attributes.get('color') : undefined);
+  const usual = own ?? (name === 'body' ? attributes.get('text') : undefined);
+  const text = filled === undefined || /^(?:currentcolor|initial|unset)$/.test(filled) ? usual : filled;
+  const isColored = COLORED.has(name);
+  const image =
+    !['none', 'initial', 'unset'].includes(style.get('background-image') ?? 'none') ||
+    (isColored && attributes.has('background'));
+  const all = style.get('background')?.replace(BESIDE, '');
+  const behind = style.get('background-color') ?? all ?? (isColored ? attributes.get('bgcolor') : undefined);
   return {
-    ...(text !== undefined && { text }),
+    ...(text !== undefined && { text: /^(?:currentcolor|unset|revert)$/.test(text) ? 'inherit' : text }),
     ...(image ? { behind: 'unknown' } : behind !== undefined && { behind }),
   };
 }
+
+/** What may stand beside a color and has none. */
+const BESIDE = /none|(?:no-)?repeat(?:-[xy])?|scroll|fixed/g;
+/** Others have no color, and no picture, by an attribute. */
+const COLORED: ReadonlySet<string> = new Set('body table thead tbody tfoot tr td th'.split(' '));

@@ -1,6 +1,7 @@
-const COLORS = new Set(
+/** Colors that have names, but those that stand for others. */
+export const COLOR_NAMES =
   `aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue
-   chartreuse chocolate coral cornflowerblue cornsilk crimson currentcolor cyan darkblue darkcyan darkgoldenrod darkgray
+   chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray
    darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen
    darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue
    firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew
@@ -11,9 +12,8 @@ const COLORS = new Set(
    mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod palegreen
    paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue
    saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey snow springgreen
-   steelblue tan teal thistle tomato transparent turquoise violet wheat white whitesmoke yellow yellowgreen canvas
-   canvastext linktext windowtext window`.split(/\s+/),
-);
+   steelblue tan teal thistle tomato turquoise violet wheat white whitesmoke yellow yellowgreen`.split(/\s+/);
+const COLORS = new Set([...COLOR_NAMES, 'canvas', 'canvastext', 'currentcolor', 'transparent']);
 const HEXADECIMAL = /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/;
 const BY_PARTS =
   /^(?:rgba?|hsla?)\([\d.]{1,9}(?:deg)?%?(?:[,/][\d.]{1,9}%?){2,3}\)$|^(?:hwb|lab|lch|oklab|oklch)\([\d.,/%-]{5,60}\)$/;

@@ -98,8 +98,10 @@ test('the story of a message tells why it went where it went', async () => {
 });
 
 test('and it counts as junk, not as received', async () => {
-  const { json } = await tool(base, 'get_email_stats', { from: new Date().toISOString() }, token);
-  const { totals } = json as { totals: Record<string, number> };
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = new URLSearchParams({ from: new Date(Date.now() - 3_600_000).toISOString(), bucket: 'hour' });
+  const answer = await fetch(`${base}/api/email/stats?${asked.toString()}`, { headers });
+  const { totals } = (await answer.json()) as { totals: Record<string, number> };
   const listed = await tool(base, 'list_messages', { mailbox: 'me@home.example', folder: 'junk' }, token);
   expect(totals['junk']).toBe((listed.json as { messages: unknown[] }).messages.length);
 });

@@ -1,5 +1,5 @@
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { noteTemplateEnd } from './template-end.ts';
+import { noteTemplateEnd } from './template-end-commands.ts';
 import type { TemplateTexts } from './template-text.ts';
 
 /** Templates of an organization. */

@@ -1,7 +1,7 @@
 import { type RulesToUndo, type RulesUndone, undoRules } from '../../mail/store/agent-rule-change.ts';
 import { command, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { ADD_VERSION, addVersion, MOST_TEMPLATES } from './template-commands.ts';
-import type { StoredTemplate, StoredVersion } from './template-end.ts';
+import type { StoredTemplate, StoredVersion } from './template-end-commands.ts';
 
 type Newest = { id: number; version: number; subject: string; text: string | null; html: string | null };
 

@@ -1,7 +1,7 @@
 import type { RulesToUndo } from '../../../mail/store/agent-rule-change.ts';
 import { undoAppPasswords } from '../../../mail/store/app-password-undo.ts';
 import { publicId } from '../../ids.ts';
-import { undoApiKeys } from '../../sending/key-undo-commands.ts';
+import { undoApiKeys } from '../../sending/key-commands.ts';
 import { undoTokens } from '../../tokens/undo-commands.ts';
 import type { Call } from '../operation.ts';
 

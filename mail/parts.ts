@@ -14,6 +14,7 @@ import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/a
 import { markSeenByAgent } from './store/hand.ts';
 import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
 import { undoAliases } from './store/alias-undo.ts';
+import { undoAppPasswords } from './store/app-password-undo.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
 import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
 import { holdMore, holdRest } from './store/agent-hold.ts';
@@ -25,6 +26,7 @@ import { forgetSpent } from './store/budget.ts';
 import { plantCanary, removeCanary, settleCanary } from './store/canary-commands.ts';
 import { forgetExposures, noteExposed, noteExposures } from './store/exposure.ts';
 import { forgetDeparted } from './store/departed.ts';
+import { journalCounts } from './store/journal-count.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
 import { linesBehind } from './store/journal-tail.ts';
 import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
@@ -191,6 +193,7 @@ export function mailParts(): ThreadParts {
       trimSenders,
       undoAgentChanges,
       undoAliases,
+      undoAppPasswords,
       undoSenderRules,
       updatePushSubscription,
       useStsPolicy,
@@ -207,6 +210,7 @@ export function mailParts(): ThreadParts {
       emailResults,
       emailSnippets,
       findTraces,
+      journalCounts,
       linesBehind,
       imapSearch,
       listBans,

@@ -31,5 +31,6 @@ const judge = createJudge({
     monotonic: () => performance.now(),
   }),
   read: (what, input) => reader.query(what, input),
+  alive: () => voice.alive(),
 });
 runJudgeThread(judge, () => reader.close());

@@ -26,6 +26,7 @@ import { UNSUBSCRIBE } from './unsubscribe/parts-commands.ts';
 import { addFirstToken } from './tokens/first-token-commands.ts';
 import { addToken, revokeToken, stampSecrets } from './tokens/commands.ts';
 import { addNarrowToken, forgetNarrowTokens } from './tokens/narrow-commands.ts';
+import { undoTokens } from './tokens/undo-commands.ts';
 
 /** Commands, queries and migrations of the engine and of the appliance's areas. */
 export function storeParts(): ThreadParts {
@@ -56,6 +57,7 @@ export function storeParts(): ThreadParts {
     revokeToken,
     seedOperator,
     stampSecrets,
+    undoTokens,
   ];
   return {
     commands: [...commands, auditedCommand(commands)],

@@ -10,6 +10,8 @@ export class Aside implements AsyncDisposable {
   readonly #open: () => Alone;
   #alone: Alone | undefined;
   #asked = 0;
+  /** Those that had their last message: who closes the judge closes the database next. */
+  #ending: Promise<unknown> = Promise.resolve();
 
   constructor(open: () => Alone) {
     this.#open = open;
@@ -28,6 +30,7 @@ export class Aside implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const alone = this.#alone;
     this.#alone = undefined;
-    await alone?.[Symbol.asyncDispose]();
+    this.#ending = Promise.all([this.#ending, alone?.[Symbol.asyncDispose]()]);
+    await this.#ending;
   }
 }

@@ -84,6 +84,11 @@ export class JudgeClient implements Judge, AsyncDisposable {
     const refusal = this.#refusalOf(question);
     if (refusal !== undefined) throw refusal;
     const done = await this.#places.take(question);
+    // Closed while it stood in line: no thread may start any more, and nothing would end one.
+    if (this.#closed) {
+      done();
+      throw closed();
+    }
     return new Promise((resolve, reject) => {
       this.#send({ question, resolve, reject, since: performance.now(), given: false, begun: false, done });
     });
@@ -98,7 +103,7 @@ export class JudgeClient implements Judge, AsyncDisposable {
   }
 
   #refusalOf(question: Question): JudgeAway | undefined {
-    if (this.#closed) return new JudgeAway('the judge of incoming mail is not there at the moment');
+    if (this.#closed) return closed();
     if (question.kind === 'words' || !this.#suspects.isShutOut(question.mail.peer.ip, performance.now()))
       return undefined;
     return new JudgeAway('the judge failed again and again over mail of this network');
@@ -150,12 +155,22 @@ export class JudgeClient implements Judge, AsyncDisposable {
   /** A new thread, with all that waits for one. */
   #start(): void {
     this.#startedAt = performance.now();
-    const worker = new JudgeWorker(this.#options, {
+    try {
+      const worker = (this.#worker = this.#open());
+      for (const [id, one] of this.#waiting) this.#post(worker, id, one);
+    } catch (error) {
+      // Out of threads or memory: thrown on, by the timer that starts threads, it would end the process.
+      this.#options.log.error({ err: error }, 'no thread could be had to judge mail, it is told to come again');
+      this.#refuseAll();
+    }
+  }
+
+  #open(): JudgeWorker {
+    const worker: JudgeWorker = new JudgeWorker(this.#options, {
       heard: (message) => this.#heard(message),
       ended: (why) => this.#ended(worker, why),
     });
-    this.#worker = worker;
-    for (const [id, one] of this.#waiting) this.#post(worker, id, one);
+    return worker;
   }
 
   /**
@@ -229,4 +244,8 @@ export class JudgeClient implements Judge, AsyncDisposable {
     waiting?.done();
     return waiting;
   }
+}
+
+function closed(): JudgeAway {
+  return new JudgeAway('the judge of incoming mail is not there at the moment');
 }

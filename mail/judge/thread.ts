@@ -4,9 +4,16 @@ import { lessonWords } from '../store/lesson-words.ts';
 import type { Judge } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
 
+/** How those in the judge's thread are heard in the main one. */
+interface Voice extends Log, Meter {
+  /** The thread has got on with something. Many messages that wait for the same moment are no loop of one of them. */
+  alive(): void;
+}
+
 /** What is said and counted in the judge's thread, by the main one. Errors lose what they are on the way: their text goes. */
-export function fromThread(): Log & Meter {
+export function fromThread(): Voice {
   const tell = (message: FromJudge): void => parentPort?.postMessage(message);
+  let saidAt = -Infinity;
   const line =
     (level: 'info' | 'warn') =>
     (fields: object, text: string): void => {
@@ -19,6 +26,11 @@ export function fromThread(): Log & Meter {
     warn: line('warn'),
     error: line('warn'),
     count: (name, labels = {}) => tell({ kind: 'counted', name, labels }),
+    alive: () => {
+      if (performance.now() - saidAt < PULSE_MS) return;
+      saidAt = performance.now();
+      tell({ kind: 'works', cpu: cpuOfThread() });
+    },
   };
 }
 

@@ -22,25 +22,44 @@ const BETWEEN = /[\s/]+/y;
 const ATTRIBUTE = /([^\s=>/"']{1,100})(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y;
 const NAME = /\/?[a-z][a-z0-9:-]{0,30}/iy;
 
-/** The tags of an HTML text, in order, comments left out. One pass; nothing throws. */
+/** Nothing in these is a tag but their own end. HTML 13.2.6.2. */
+const RAW: ReadonlySet<string> = new Set('iframe noembed noframes script style textarea title xmp'.split(' '));
+const NOTE_END = /--!?>/g;
+
+/** The tags of an HTML text, in order, those in comments and in {@link RAW} left out. One pass; nothing throws. */
 export function* tagsOf(html: string): Generator<Tag> {
   for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', at)) {
-    if (html.startsWith('<!--', at)) {
-      const end = html.indexOf('-->', at + 4);
-      if (end < 0) return;
-      at = end + 3;
-      continue;
-    }
     NAME.lastIndex = at + 1;
     const name = NAME.exec(html)?.[0].toLowerCase();
     if (name === undefined) {
-      at += 1;
+      at = isNote(html, at) ? noteEnd(html, at) : at + 1;
       continue;
     }
     const tag = tagAt(html, name, at);
     yield tag;
-    at = tag.end;
+    at = RAW.has(name) ? rawEnd(html, name, tag.end) : tag.end;
+    if (name === 'plaintext') return;
   }
+}
+
+/** Whether a comment begins here, or something else that is none and that nobody is shown. */
+export function isNote(html: string, at: number): boolean {
+  return html[at] === '<' && /[!?/]/.test(html[at + 1] ?? '');
+}
+
+/** Where the text goes on behind a comment, or behind what is left out like one. HTML 13.2.5.42 to 13.2.5.52. */
+export function noteEnd(html: string, at: number): number {
+  if (!html.startsWith('<!--', at)) return past(html, '>', at + 2);
+  if (html[at + 4] === '>') return at + 5;
+  if (html.startsWith('->', at + 4)) return at + 6;
+  NOTE_END.lastIndex = at + 4;
+  return NOTE_END.exec(html) === null ? html.length : NOTE_END.lastIndex;
+}
+
+function rawEnd(html: string, name: string, from: number): number {
+  const end = new RegExp(`</${name}(?=[\\s/>])`, 'gi');
+  end.lastIndex = from;
+  return end.exec(html)?.index ?? html.length;
 }
 
 /** The tag of this name that begins here. */

@@ -98,8 +98,11 @@ function refusalOf(named: readonly Named[]): Refusal | undefined {
   if (later !== undefined && 'because' in later.decision) {
     return refuse(451, later.decision.status ?? '4.7.1', `${sentence(later.decision.because)}; try again later`);
   }
-  const [first] = named;
-  if (first === undefined || !named.every(isRefused)) return undefined;
+  const asked = named.filter(({ decision }) => decision !== TAKEN);
+  const [first] = asked;
+  // What mailboxes refuse is taken for who waits for a report; but what would leave again is none (RFC 3834 2).
+  const isReport = asked.length < named.length && asked.every(({ account }) => account !== undefined);
+  if (first === undefined || isReport || !asked.every(isRefused)) return undefined;
   const { decision } = first;
   if (!('because' in decision)) return refuse(550, '5.7.1', 'It looks like junk, and the address only passes mail on');
   return refuse(550, decision.status ?? '5.7.1', sentence(decision.because));

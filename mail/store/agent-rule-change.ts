@@ -3,10 +3,10 @@ import type { Read, Stamp, Write } from './engine/types.ts';
 /** Of one tenant; older ones make room. */
 const MOST_RULE_CHANGES = 5_000;
 /** Looked at by one command. */
-const MOST_UNDONE = 200;
+export const MOST_UNDONE = 200;
 
-/** Kinds of rules that are written down. */
-export type RuleKind = 'alias' | 'sender-rule' | 'forwarder' | 'webhook';
+/** What is written down: rules, and as such the keys and passwords that were made. */
+export type RuleKind = 'alias' | 'api-key' | 'app-password' | 'sender-rule' | 'forwarder' | 'template' | 'webhook';
 
 /** A rule before and after; null: there was none. */
 export interface RuleChange<T> {
@@ -33,7 +33,8 @@ export async function noteRuleChange(
     after === null ? null : JSON.stringify(after),
   );
   await tx.run(
-    `DELETE FROM agent_rule_change WHERE tenant = ?1 AND id <=
+    // Who could push these out with changes of rules would keep a way in that nobody undoes.
+    `DELETE FROM agent_rule_change WHERE tenant = ?1 AND what NOT IN ('api-key', 'app-password') AND id <=
        (SELECT id FROM agent_rule_change WHERE tenant = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
     tenant,
     MOST_RULE_CHANGES,

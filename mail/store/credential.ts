@@ -1,3 +1,4 @@
+import { noteRuleChange } from './agent-rule-change.ts';
 import { command, query, type Write } from './engine/types.ts';
 
 /** A credential before it has a row. `sealed` is the password, bound to `credential` and `ref`. */
@@ -128,21 +129,27 @@ export const sealedPassword = query(
   },
 );
 
+/** Adds an app password; `by` is the agent that does it. */
 export const addAppPassword = command(
   'add-app-password',
   async (
     tx,
-    input: { account: number; credential: NewCredential },
+    input: { account: number; credential: NewCredential; by?: string | null },
     stamp,
   ): Promise<{ kind: 'added'; id: number } | { kind: 'missing' | 'too-many' }> => {
-    const row = await tx.get<{ held: number }>(
-      `SELECT (SELECT count(*) FROM credential WHERE account_id = a.id) AS held FROM account a WHERE a.id = ? AND a.state <> 2`,
-      input.account,
+    const { account, by } = input;
+    const row = await tx.get<{ tenant: number; held: number }>(
+      `SELECT a.tenant, (SELECT count(*) FROM credential WHERE account_id = a.id) AS held FROM account a
+       WHERE a.id = ? AND a.state <> 2`,
+      account,
     );
     if (row === undefined) return { kind: 'missing' };
     // A proof is tried against each of them, so their number bounds the work of a login.
     if (row.held >= 50) return { kind: 'too-many' };
-    return { kind: 'added', id: await insertCredential(tx, input.account, input.credential, stamp.now) };
+    const id = await insertCredential(tx, account, input.credential, stamp.now);
+    const about = { tenant: row.tenant, by, what: 'app-password' } as const;
+    await noteRuleChange(tx, about, { before: null, after: { id, account } }, stamp);
+    return { kind: 'added', id };
   },
 );
 

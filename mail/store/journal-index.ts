@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { textKey } from '../message/address.ts';
 import { command, query, type Write } from './engine/types.ts';
+import { countLines } from './journal-count.ts';
 
 /** Lines of one slice. */
 const SLICE = 200;
 
 /**
- * Notes by what the lines of a slice of the journal can be found, those that were not looked at yet. Answers whether
- * there are more. Not in the commit that writes a line: the keys fall all over an index, which would cost each message
+ * Notes by what the lines of a slice of the journal can be found, and counts them; those that were not looked at yet.
+ * Answers whether there are more. Not in the commit that writes a line: the keys fall all over an index, which would cost each message
  * more pages than the rest of its story; many at once share them.
  */
 export const indexJournal = command('index-journal', async (tx): Promise<boolean> => {
@@ -31,6 +32,7 @@ export const indexJournal = command('index-journal', async (tx): Promise<boolean
     tenant === null ? [] : keysOf(JSON.parse(detail) as Facts, own).map((key) => [tenant, key, at, account, trace]),
   );
   await addKeys(tx, rows);
+  await countLines(tx, (lines[0] ?? last).id - 1, last.id);
   await tx.run(
     'INSERT INTO journal_indexed (only, line) VALUES (1, ?) ON CONFLICT DO UPDATE SET line = excluded.line',
     last.id,

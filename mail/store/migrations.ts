@@ -38,6 +38,7 @@ const files = [
   '0035-agent-hold.sql',
   '0036-labelled.sql',
   '0037-canary-blob.sql',
+  '0038-count.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

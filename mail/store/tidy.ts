@@ -1,4 +1,5 @@
 import { command, query, type Stamp, type Write } from './engine/types.ts';
+import { forgetCounts } from './journal-count.ts';
 import { forgetJudged } from './judged.ts';
 import { forgetWrittenHere } from './written-here.ts';
 import { type EntryRow, takeEntries } from './message.ts';
@@ -142,7 +143,8 @@ export const forgetHistory = command('forget-history', async (tx, input: { befor
     input.before,
     SLICE,
   );
-  return [journal, keys, attempts].some(({ changes }) => changes === SLICE);
+  const counts = await forgetCounts(tx, input.before, SLICE);
+  return [journal.changes, keys.changes, attempts.changes, counts].includes(SLICE);
 });
 
 /** Forgets a slice of what was destroyed before `before`; states from before that are no longer understood. */

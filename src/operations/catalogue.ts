@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './accounts/index.ts';
+import { ANALYTICS } from './analytics/index.ts';
 import { AGENT_DECISIONS, AGENTS } from './agents/index.ts';
 import { ALIASES } from './aliases/index.ts';
 import { CANARY_CARE } from './canaries/index.ts';
@@ -46,6 +47,7 @@ export const CATALOGUE: readonly Operation[] = [
   ...QUEUE,
   ...TRACE,
   ...DELIVERABILITY,
+  ...ANALYTICS,
   ...SERVICES,
   ...ORGANIZATION,
   searchDocs,

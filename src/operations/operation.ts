@@ -131,7 +131,7 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
     readonly query?: Readonly<Record<string, string>>;
   };
   /**
-   * It changes who hears of mail or who may work here, so that it outlives a token that was misled: where the policy of the
+   * It changes who hears of mail, what programs send or who may work here, so that it outlives a token that was misled: where the policy of the
    * token, or of a mailbox that it is about, has rules wait, it is only proposed. Undefined: these arguments change no rule.
    */
   rule?(call: Call, input: z.output<I>): About | undefined | Promise<About | undefined>;

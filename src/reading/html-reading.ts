@@ -1,4 +1,5 @@
 import { entities } from '../../mail/message/html-text.ts';
+import { isNote, noteEnd } from '../../mail/policy/html-tags.ts';
 import { type Piece, walkHtml } from '../../mail/policy/html-walk.ts';
 import { countLetters } from '../../mail/policy/letters.ts';
 import { visibleText } from '../untrusted/invisible.ts';
@@ -43,16 +44,14 @@ export function withoutComments(text: string): string {
     const open = nextComment(text, at);
     out += text.slice(at, open);
     if (open === text.length) break;
-    const stop = text.startsWith('<!--', open) ? '-->' : '>';
-    const end = text.indexOf(stop, stop === '>' ? open + 2 : open + 4);
-    at = end < 0 ? text.length : end + stop.length;
+    at = noteEnd(text, open);
   }
   return out;
 }
 
 function nextComment(text: string, from: number): number {
   for (let at = text.indexOf('<', from); at >= 0; at = text.indexOf('<', at + 1)) {
-    if (/[!?/]/.test(text[at + 1] ?? '')) return at;
+    if (isNote(text, at)) return at;
   }
   return text.length;
 }

@@ -1,3 +1,4 @@
+import { MOST_UNDONE, noteRuleChange, type RulesToUndo, undoRules } from '../../mail/store/agent-rule-change.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 
 export interface NewApiKey {
@@ -13,9 +14,10 @@ export interface NewApiKey {
   guessesDuplicates: boolean;
 }
 
+/** Adds a key; `by` is the agent that does it. */
 export const addApiKey = command(
   'add-api-key',
-  async (tx, key: NewApiKey, stamp): Promise<{ kind: 'added'; id: number }> => {
+  async (tx, key: NewApiKey & { by?: string | null }, stamp): Promise<{ kind: 'added'; id: number }> => {
     const { id } = await tx.run(
       `INSERT INTO api_key (key_hash, organization_id, project_id, name, shown, allowed_domains, created_at, expires_at,
          guesses_duplicates) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -29,6 +31,8 @@ export const addApiKey = command(
       key.expiresAt,
       Number(key.guessesDuplicates),
     );
+    const about = { tenant: key.organization, by: key.by, what: 'api-key' } as const;
+    await noteRuleChange(tx, about, { before: null, after: { id } }, stamp);
     return { kind: 'added', id };
   },
 );
@@ -48,6 +52,25 @@ export const revokeApiKey = command(
       input.organization,
     );
     return row === undefined ? { kind: 'missing' } : { kind: 'revoked', at: row.revoked_at };
+  },
+);
+
+/** Revokes a slice of the email API keys that an agent made; answers how many still held. */
+export const undoApiKeys = command(
+  'undo-api-keys',
+  async (tx, input: RulesToUndo, stamp): Promise<{ revoked: number; more: boolean }> => {
+    let revoked = 0;
+    const { undone } = await undoRules<{ id: number }>(tx, input, 'api-key', async ({ after }) => {
+      const { changes } = await tx.run(
+        'UPDATE api_key SET revoked_at = ? WHERE id = ? AND organization_id = ? AND revoked_at IS NULL',
+        stamp.now,
+        after?.id ?? 0,
+        input.tenant,
+      );
+      revoked += changes;
+      return true;
+    });
+    return { revoked, more: undone === MOST_UNDONE };
   },
 );
 

@@ -4,10 +4,11 @@ import { confirmForward, setForwardPolicy } from './confirmation-commands.ts';
 import { discardDraft, saveDraft } from './draft-commands.ts';
 import { removeForwarder, setForwarder, undoForwarders } from './forwarder-commands.ts';
 import { releaseHeld, steerUnfrozen } from './held-commands.ts';
-import { addApiKey, revokeApiKey } from './key-commands.ts';
+import { addApiKey, revokeApiKey, undoApiKeys } from './key-commands.ts';
 import { releaseResumed, resumeUnfrozen, tellPause } from './pause-commands.ts';
 import { cancelSent, moveSent, sendEmail, withdrawWaiting } from './sent-commands.ts';
 import { createTemplate, deleteTemplate, updateTemplate } from './template-commands.ts';
+import { undoTemplates } from './template-undo-commands.ts';
 import { addUpload, forgetUploads } from './upload-commands.ts';
 import { addWebhook, changeWebhook, dropWebhook, removeWebhook, setWebhook, testWebhook } from './webhook-commands.ts';
 import { undoWebhooks } from './webhook-undo-commands.ts';
@@ -42,7 +43,9 @@ export const SENDING: readonly Command<never, unknown>[] = [
   steerUnfrozen,
   tellPause,
   testWebhook,
+  undoApiKeys,
   undoForwarders,
+  undoTemplates,
   undoWebhooks,
   updateTemplate,
   withdrawWaiting,

@@ -1,8 +1,9 @@
-import { command, query, type Read } from '../../mail/store/engine/types.ts';
+import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { noteTemplateEnd } from './template-end-commands.ts';
 import type { TemplateTexts } from './template-text.ts';
 
 /** Templates of an organization. */
-const MOST = 1_000;
+export const MOST_TEMPLATES = 1_000;
 /** Versions that are kept of one; the oldest goes. */
 const KEPT = 100;
 
@@ -37,7 +38,7 @@ export const createTemplate = command(
       'SELECT count(*) AS n FROM template WHERE organization_id = ?',
       organization,
     );
-    if ((all?.n ?? 0) >= MOST) return { kind: 'too-many' };
+    if ((all?.n ?? 0) >= MOST_TEMPLATES) return { kind: 'too-many' };
     const { id } = await tx.run(
       'INSERT INTO template (organization_id, name, version, created_at) VALUES (?, ?, 1, ?)',
       organization,
@@ -49,7 +50,8 @@ export const createTemplate = command(
   },
 );
 
-const ADD_VERSION = `INSERT INTO template_version (template_id, version, subject, text, html, created_by, created_at)
+/** Template, version, subject, text, html, who, ms UTC. */
+export const ADD_VERSION = `INSERT INTO template_version (template_id, version, subject, text, html, created_by, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
 /** Writes a new version; the older ones can still be named. */
@@ -67,15 +69,30 @@ export const updateTemplate = command(
     );
     if (row === undefined) return { kind: 'missing' };
     const { version } = row;
-    await tx.run(ADD_VERSION, input.id, version, input.subject, input.text, input.html, input.by, stamp.now);
-    await tx.run('DELETE FROM template_version WHERE template_id = ? AND version <= ?', input.id, version - KEPT);
+    await addVersion(tx, { ...input, version }, stamp);
     return { kind: 'updated', version };
   },
 );
 
+/** Adds a version that is the newest, and makes room for it. */
+export async function addVersion(
+  tx: Write,
+  { id, version, subject, text, html, by }: TemplateTexts & { id: number; version: number; by: string },
+  { now }: Stamp,
+): Promise<void> {
+  await tx.run(ADD_VERSION, id, version, subject, text, html, by, now);
+  await tx.run('DELETE FROM template_version WHERE template_id = ? AND version <= ?', id, version - KEPT);
+}
+
+/** Deletes a template with its versions; `by` is the agent that does it. */
 export const deleteTemplate = command(
   'delete-template',
-  async (tx, input: { organization: number; id: number }): Promise<{ kind: 'deleted' | 'missing' }> => {
+  async (
+    tx,
+    input: { organization: number; id: number; by?: string | null },
+    stamp,
+  ): Promise<{ kind: 'deleted' | 'missing' }> => {
+    await noteTemplateEnd(tx, input, stamp);
     const { changes } = await tx.run(
       'DELETE FROM template WHERE id = ? AND organization_id = ?',
       input.id,
@@ -132,6 +149,13 @@ export const listTemplates = query(
     );
     return rows.map(templateOf);
   },
+);
+
+/** What the templates of an organization are called. */
+export const templateNames = query(
+  'template-names',
+  (rx, input: { organization: number }): Promise<{ id: number; name: string }[]> =>
+    rx.all('SELECT id, name FROM template WHERE organization_id = ?', input.organization),
 );
 
 function templateOf({ created_at: createdAt, written_at: writtenAt, ...rest }: Columns): Template {

@@ -18,6 +18,7 @@ import { listen } from '../../mail/store/listener.ts';
 import { steerQueue } from '../../mail/store/queue-steering.ts';
 import { listSuppressions } from '../../mail/store/suppression.ts';
 import { arrive as arriveAt, type Arriving, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
+import { vouchedBy } from '../support/sample.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const YOU = 'you@remote.example';
@@ -418,3 +419,20 @@ describe('NOTIFY for recipients here', () => {
     expect(items[0]).toMatchObject({ notify: 'SUCCESS,DELAY', orcpt: dsn.orcpt, envid: 'a+b c', ret: 'FULL' });
   });
 });
+
+test.each([true, false])(
+  'malware (%s) or junk is not passed on because an address for reports is named too',
+  async (refuse) => {
+    const { id, sender } = await sent();
+    await delivered(id);
+    await box.store.write(forward, { from: 'shop@box.test', to: 'victim@remote.example' });
+    const findings = [{ rule: 'virus', score: 9, why: 'It has malware', refuse, flag: 'malware' as const }];
+    const judged = { author: { kind: 'pass', why: '' } as const, findings, senders: [], accounts: [] };
+    const judge = { judge: () => Promise.resolve({ ...judged, authentication: vouchedBy('remote.example') }) };
+    intake = testIntake(box, { judging: { judge, checks: true, network: true, slows: () => false } });
+    const mail = { from: YOU, to: 'shop@box.test', body: `From: ${YOU}\n\nx\n` };
+    expect(await arrive(mail)).toMatchObject({ code: 550 });
+    expect(await arrive({ ...mail, more: [sender] })).toMatchObject({ code: 550 });
+    expect((await box.store.read(counts, undefined)).queue).toBe(0);
+  },
+);

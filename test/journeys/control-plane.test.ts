@@ -357,7 +357,9 @@ async function logged(agent: CurlAgent, serviceId: string, line: string): Promis
   await expect
     .poll(
       async () =>
-        (await agent.tool<{ lines: { text: string }[] }>('read_logs', { serviceId })).lines.map((one) => one.text),
+        (
+          await agent.tool<{ untrusted: { lines: { text: string }[] } }>('read_logs', { serviceId })
+        ).untrusted.lines.map((one) => one.text),
       { timeout: 10_000 },
     )
     .toContain(line);

@@ -97,6 +97,15 @@ test('the story of a message tells why it went where it went', async () => {
   expect(text).toMatch(/It was judged \([\d.]+; 5 is junk\)[^"]*shop\.example/);
 });
 
+test('and it counts as junk, not as received', async () => {
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = new URLSearchParams({ from: new Date(Date.now() - 3_600_000).toISOString(), bucket: 'hour' });
+  const answer = await fetch(`${base}/api/email/stats?${asked.toString()}`, { headers });
+  const { totals } = (await answer.json()) as { totals: Record<string, number> };
+  const listed = await tool(base, 'list_messages', { mailbox: 'me@home.example', folder: 'junk' }, token);
+  expect(totals['junk']).toBe((listed.json as { messages: unknown[] }).messages.length);
+});
+
 test('and is found by the id that lists of mail give it', async () => {
   const mailbox = 'me@home.example';
   const listed = await tool(base, 'list_messages', { mailbox, folder: 'junk' }, token);

@@ -19,6 +19,12 @@ export const HOSTILE_PAGES: readonly (readonly [name: string, page: (size: numbe
   ['one line of many pieces', (size) => fill('a <i>', size)],
   ['blanks before many blocks', (size) => `<pre>${' '.repeat(size / 2)}${fill('<div>', size / 2)}`],
   ['quotes inside each other', (size) => fill('<blockquote>a', size)],
+  [
+    'ends that cross',
+    (size) => fill(`${fill('<div>', 450)}${fill('<b>', 2_700)}${fill('</div>', 540)}${fill('</b>', 3_600)}`, size),
+  ],
+  ['ends of what is far around', (size) => `<p><table>${fill('<i>', 2_900)}${fill('</p>', size)}`],
+  ['titles', (size) => fill('<title>a</title>', size)],
   ['links', (size) => numbered((n) => `<a href="//a.b/${n}">c.d</a>`, size)],
   ['links of one address', (size) => numbered((n) => `<a href="//a.b">c${n}.d</a>`, size)],
   ['addresses', (size) => numbered((n) => `http://a.b/${n} `, size)],
@@ -37,6 +43,15 @@ export const HOSTILE_PAGES: readonly (readonly [name: string, page: (size: numbe
   [
     'rules for what is inside',
     (size) => `${fill('<div>', 900)}<style>${fill('div div div p,', 20_000)}p{color:red}</style>${fill('<p>a', size)}`,
+  ],
+  [
+    'rules for children of what is inside',
+    (size) =>
+      `${fill('<div>', 4_500)}<style>${fill('x>div div>div div>div div>div p,', 2_000)}p{color:red}</style>${fill('<p>a', size)}`,
+  ],
+  [
+    'brackets that stay open',
+    (size) => `<style>${fill('a{b:(', size / 2)}</style><p style="${fill('(;', size / 2)}">a`,
   ],
   [
     'rules for attributes',

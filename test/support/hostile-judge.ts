@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UNKNOWN } from '../../mail/auth/authenticate.ts';
 import type { Judge, Judgement } from '../../mail/judge/judging.ts';
-import { runJudgeThread } from '../../mail/judge/thread.ts';
+import { fromThread, runJudgeThread } from '../../mail/judge/thread.ts';
 
 // A thread of the judge in which the sender of a message says what becomes of the thread.
 const JUDGED: Judgement = {
@@ -12,6 +12,10 @@ const JUDGED: Judgement = {
   accounts: [],
 };
 
+const voice = fromThread();
+/** Those that wait for silent name servers stop waiting together. */
+let together: Promise<void> | undefined;
+
 const judge: Judge = {
   async judge({ sender }) {
     if (sender === 'exit') process.exit(1);
@@ -19,6 +23,11 @@ const judge: Judge = {
     if (sender === 'throw') failIn(20);
     // Has its answer by then.
     if (sender === 'stray') failIn(150);
+    if (sender === 'together') {
+      await (together ??= sleep(300));
+      voice.alive();
+      busy(40);
+    }
     await sleep(sender === 'long' ? 400 : sender === 'quick' ? 0 : 100);
     return JUDGED;
   },
@@ -28,6 +37,10 @@ function fill(): never {
   const piece = Array.from({ length: 100_000 }, (_, at) => at);
   const all: unknown[] = [];
   for (;;) all.push([...piece]);
+}
+
+function busy(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until;);
 }
 
 function failIn(ms: number): void {

@@ -199,6 +199,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   revoke_agent_token: ({ tokenId }) => ({ tokenId }),
   list_audit_events: () => ({ verify: true }),
   get_usage: none,
+  get_email_stats: (of) => ({ ...inMailbox(of), from: '2026-01-01T00:00:00Z', bucket: 'day' }),
   get_appliance_status: none,
   get_tls_status: none,
   list_tls_results: () => ({ domain: 'remote.example', day: '2026-01-01' }),
@@ -332,7 +333,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     labels before format maxChars offset includeQuoted order sinceMessageId handle attachmentId mode addLabels
     removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets
     subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments
-    filename contentType sizeBytes sha256 draftId person release participantsOnly uris
+    filename contentType sizeBytes sha256 draftId person release participantsOnly uris bucket
   `
     .trim()
     .split(/\s+/),

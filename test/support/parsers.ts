@@ -38,6 +38,7 @@ import { parseClientFinal, parseClientFirst } from '../../mail/login/scram.ts';
 import { parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
 import { unanswerable } from '../../mail/message/answerable.ts';
 import { parseAuthors } from '../../mail/message/authors.ts';
+import { isPlainAddress, plainAddress } from '../../mail/message/plain-address.ts';
 import { Base64Runs } from '../../mail/message/base64-runs.ts';
 import { replyReferences } from '../../mail/message/reply-references.ts';
 import { BareEndings } from '../../mail/message/bare-endings.ts';
@@ -184,6 +185,8 @@ const MESSAGE: Parser[] = [
   { name: 'parseAddress', parse: parseAddress },
   { name: 'parseDomain', parse: parseDomain },
   { name: 'textKey', parse: textKey },
+  { name: 'isPlainAddress', parse: isPlainAddress },
+  { name: 'plainAddress', parse: (text) => plainAddress(`"${text}`) },
   { name: 'parseAddressList', parse: (text) => parseAddressList(text) },
   { name: 'parseAddressList in a bracket', parse: (text) => parseAddressList(`<${text}`) },
   { name: 'namedAddresses', parse: (text) => namedAddresses(parseAddressList(text, 2000)) },

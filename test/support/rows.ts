@@ -4,8 +4,8 @@ import type { Store } from '../../mail/store/engine/types.ts';
 /** Columns that triggers keep beside the rows that they follow from. */
 const DERIVED: ReadonlySet<string> = new Set(['listener.due_at']);
 
-/** The audit log also keeps what was refused, so that it is by far the longest; a search brings its keys up to date. */
-const BESIDE: ReadonlySet<string> = new Set(['audit', 'journal_indexed', 'journal_key']);
+/** The audit log also keeps what was refused, so that it is by far the longest; a search brings its keys and counts up to date. */
+const BESIDE: ReadonlySet<string> = new Set(['audit', 'journal_count', 'journal_indexed', 'journal_key']);
 
 /** Every row of every table as JSON, by table. */
 export type Rows = ReadonlyMap<string, readonly string[]>;

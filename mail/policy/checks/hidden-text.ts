@@ -1,6 +1,7 @@
 import { entities } from '../../message/html-text.ts';
 import type { Finding } from '../finding.ts';
-import { type Unseen, walkHtml } from '../html-walk.ts';
+import { walkHtml } from '../html-walk.ts';
+import type { Unseen } from '../open-elements.ts';
 import { countLetters } from '../letters.ts';
 import type { Sample } from '../sample.ts';
 

@@ -1,3 +1,5 @@
+import { COLOR_NAMES } from './valid.ts';
+
 /** Red, green and blue, to 255. */
 export type Color = readonly [number, number, number];
 
@@ -7,15 +9,43 @@ export const BLACK: Color = [0, 0, 0];
 const NAMED: Readonly<Record<string, Color>> = {
   white: WHITE,
   black: BLACK,
+  canvas: WHITE,
+  canvastext: BLACK,
   snow: [255, 250, 250],
   ivory: [255, 255, 240],
+  ghostwhite: [248, 248, 255],
+  mintcream: [245, 255, 250],
+  whitesmoke: [245, 245, 245],
+  red: [255, 0, 0],
+  lime: [0, 255, 0],
+  blue: [0, 0, 255],
+  yellow: [255, 255, 0],
+  aqua: [0, 255, 255],
+  cyan: [0, 255, 255],
+  fuchsia: [255, 0, 255],
+  magenta: [255, 0, 255],
+  gray: [128, 128, 128],
+  grey: [128, 128, 128],
+  silver: [192, 192, 192],
+  maroon: [128, 0, 0],
+  green: [0, 128, 0],
+  navy: [0, 0, 128],
+  olive: [128, 128, 0],
+  purple: [128, 0, 128],
+  teal: [0, 128, 128],
 };
 
 /** A color as it is written; `clear`: nothing is drawn; undefined: it is not understood here. */
 export function readColor(written: string): Color | 'clear' | undefined {
   const text = written.trim().toLowerCase();
   if (text === 'transparent') return 'clear';
-  return NAMED[text] ?? hexadecimal(text) ?? byParts(text);
+  return NAMED[text] ?? hexadecimal(text) ?? byParts(text) ?? byName(text);
+}
+
+/** Of a color that has a name it is known here that it is like itself. */
+function byName(text: string): Color | undefined {
+  const place = COLOR_NAMES.indexOf(text);
+  return place < 0 ? undefined : [1_000 * (place + 1), 0, 0];
 }
 
 function hexadecimal(text: string): Color | 'clear' | undefined {

@@ -1,4 +1,6 @@
 import type { Tag } from '../html-tags.ts';
+import { nextOutside } from './outside.ts';
+import { isTaken } from './valid.ts';
 
 /** Where an element is put, from which on no window reaches it. */
 const PLACES = ['left', 'right', 'top', 'bottom', 'margin-left', 'margin-top', 'text-indent'] as const;
@@ -10,7 +12,7 @@ const PROPERTIES = [
   ...(['clip', 'clip-path', 'transform', 'color', '-webkit-text-fill-color'] as const),
   ...(['background', 'background-color', 'background-image'] as const),
 ] as const;
-type Property = (typeof PROPERTIES)[number];
+export type Property = (typeof PROPERTIES)[number];
 const KNOWN: ReadonlySet<string> = new Set(PROPERTIES);
 
 /** What is said of an element, by property; lower case, without blanks. */
@@ -23,22 +25,37 @@ export function declarationsOf(block: string): { usual: Declared; important: Dec
   if (block === '') return NONE;
   const usual = new Map<Property, string>();
   const important = new Map<Property, string>();
-  const plain = block
-    .toLowerCase()
-    .replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
-    .replace(ESCAPED, (_, digits?: string, sign?: string) => sign ?? character(digits ?? ''))
-    // Numbers are parted by blanks or by commas, whichever.
-    .replace(/(?<=[\d%])\s+(?=[\d.])/g, ',')
-    .replace(/\s+/g, '');
-  for (const one of plain.split(';')) {
-    const colon = one.indexOf(':');
-    const property = one.slice(0, Math.max(0, colon));
+  for (let at = 0, end = 0; at < block.length; at = end + 1) {
+    end = nextOutside(block, at, ';');
+    const colon = nextOutside(block.slice(at, end), 0, ':');
+    const property = plain(block.slice(at, at + colon));
     if (!isKnown(property)) continue;
-    const value = one.slice(colon + 1);
+    const value = plain(block.slice(at + colon + 1, end));
     const urgent = value.endsWith('!important');
-    (urgent ? important : usual).set(property, urgent ? value.slice(0, -'!important'.length) : value);
+    declare(urgent ? important : usual, property, urgent ? value.slice(0, -'!important'.length) : value);
   }
   return { usual, important };
+}
+
+/** What browsers do not understand changes nothing that was said before. */
+export function declare(style: Map<Property, string>, property: Property, value: string): void {
+  if (style.has(property) && !isTaken(property, value)) return;
+  style.set(property, value);
+  if (property !== 'background' || !isTaken('background-color', value.replace(BESIDE, ''))) return;
+  style.delete('background-color');
+  style.delete('background-image');
+}
+
+function plain(text: string): string {
+  return (
+    text
+      .replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
+      .toLowerCase()
+      .replace(ESCAPED, (_, digits?: string, sign?: string) => sign ?? character(digits ?? ''))
+      // Numbers are parted by blanks or by commas, whichever.
+      .replace(/(?<=[\d%])\s+(?=[\d.])/g, ',')
+      .replace(/\s+/g, '')
+  );
 }
 
 function isKnown(property: string): property is Property {
@@ -94,13 +111,25 @@ function isTiny(size: string): boolean {
   return pixels < 2;
 }
 
-/** What an element says of its colors; undefined: nothing. `unknown`: it says what is not understood here. */
-export function colorsOf(style: Declared, attributes: Tag['attributes']): { text?: string; behind?: string } {
-  const text = style.get('-webkit-text-fill-color') ?? style.get('color') ?? attributes.get('color');
-  const image = style.has('background-image') || attributes.has('background');
-  const behind = style.get('background-color') ?? style.get('background') ?? attributes.get('bgcolor');
+/** What an element says of its colors; undefined: nothing. What is not understood here is as it was written. */
+export function colorsOf(style: Declared, { name, attributes }: Tag): { text?: string; behind?: string } {
+  const filled = style.get('-webkit-text-fill-color');
+  const own = style.get('color') ?? (name === 'font' ? attributes.get('color') : undefined);
+  const usual = own ?? (name === 'body' ? attributes.get('text') : undefined);
+  const text = filled === undefined || /^(?:currentcolor|initial|unset)$/.test(filled) ? usual : filled;
+  const isColored = COLORED.has(name);
+  const image =
+    !['none', 'initial', 'unset'].includes(style.get('background-image') ?? 'none') ||
+    (isColored && attributes.has('background'));
+  const all = style.get('background')?.replace(BESIDE, '');
+  const behind = style.get('background-color') ?? all ?? (isColored ? attributes.get('bgcolor') : undefined);
   return {
-    ...(text !== undefined && { text }),
+    ...(text !== undefined && { text: /^(?:currentcolor|unset|revert)$/.test(text) ? 'inherit' : text }),
     ...(image ? { behind: 'unknown' } : behind !== undefined && { behind }),
   };
 }
+
+/** What may stand beside a color and has none. */
+const BESIDE = /none|(?:no-)?repeat(?:-[xy])?|scroll|fixed/g;
+/** Others have no color, and no picture, by an attribute. */
+const COLORED: ReadonlySet<string> = new Set('body table thead tbody tfoot tr td th'.split(' '));

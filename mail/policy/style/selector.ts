@@ -7,6 +7,8 @@ interface Compound {
   id: string;
   classes: readonly string[];
   attributes: readonly Condition[];
+  /** It stands right in the one before. */
+  isChild: boolean;
 }
 
 interface Condition {
@@ -53,15 +55,16 @@ function classesIn(text: string): Set<string> {
 }
 
 /**
- * A selector of types, classes, ids and attributes, one inside the other; a child counts as any descendant. Undefined for
- * all others: states of an element, neighbours, and what is drawn beside it.
+ * A selector of types, classes, ids and attributes, one inside the other. Undefined for all
+ * others: states of an element, neighbours, and what is drawn beside it.
  */
 export function readSelector(text: string): Selector | undefined {
-  const words = text.replaceAll('>', ' ').trim().split(/\s+/);
+  const words = text.replaceAll('>', ' > ').trim().split(/\s+/);
   if (words.length > MOST_COMPOUNDS) return undefined;
   const compounds: Compound[] = [];
-  for (const word of words) {
-    const compound = readCompound(word);
+  for (const [i, word] of words.entries()) {
+    if (word === '>' && i > 0 && i < words.length - 1) continue;
+    const compound = readCompound(word, words[i - 1] === '>');
     if (compound === undefined) return undefined;
     compounds.push(compound);
   }
@@ -77,7 +80,7 @@ export function readSelector(text: string): Selector | undefined {
   };
 }
 
-function readCompound(word: string): Compound | undefined {
+function readCompound(word: string, isChild: boolean): Compound | undefined {
   const classes: string[] = [];
   const attributes: Condition[] = [];
   let type = '*';
@@ -95,7 +98,7 @@ function readCompound(word: string): Compound | undefined {
     else return undefined;
     at += whole.length;
   }
-  return word === '' ? undefined : { type, id, classes, attributes };
+  return word === '' ? undefined : { type, id, classes, attributes, isChild };
 }
 
 function weightOf({ type, id, classes, attributes }: Compound): number {
@@ -110,6 +113,8 @@ function keyOf({ type, id, classes }: Compound): string {
 
 /** Told of the work, in comparisons of an element with a selector, and in characters of a value that were gone through. */
 export interface Effort {
+  /** No more is to be compared. */
+  readonly isSpent: boolean;
   compared(times: number): void;
   through(characters: number): void;
 }
@@ -120,16 +125,28 @@ export function isMeant(selector: Selector, element: Element, around: Around, ef
   effort.compared(cost);
   const last = compounds.at(-1);
   if (last === undefined || !outer.every((key) => key === '*' || around.count(key) > 0)) return false;
-  if (!fits(last, element, effort)) return false;
-  const { elements } = around;
-  let left = compounds.length - 2;
-  let at = elements.length - 1;
-  for (; at >= 0 && left >= 0; at--) {
-    const [compound, one] = [compounds[left], elements[at]];
-    if (compound !== undefined && one !== undefined && fits(compound, one, effort)) left -= 1;
+  return fits(last, element, effort) && isInside(selector, compounds.length - 1, around.elements, effort);
+}
+
+/** Whether what stands before a compound is around the element that it fits, which is behind these. */
+function isInside(
+  selector: Selector,
+  index: number,
+  around: readonly Element[],
+  effort: Effort,
+  at = around.length,
+): boolean {
+  const { isChild = false } = selector.compounds[index] ?? {};
+  const outer = selector.compounds[index - 1];
+  // Right in the page is its body, which is the first of them.
+  if (outer === undefined) return !isChild || at === 0;
+  for (let place = at - 1; place >= (isChild ? at - 1 : 0) && !effort.isSpent; place--) {
+    const one = around[place];
+    effort.compared(selector.cost);
+    if (one !== undefined && fits(outer, one, effort) && isInside(selector, index - 1, around, effort, place))
+      return true;
   }
-  effort.compared(cost * (elements.length - 1 - at));
-  return left < 0;
+  return false;
 }
 
 function fits({ type, id, classes, attributes }: Compound, element: Element, effort: Effort): boolean {

@@ -1,7 +1,8 @@
-import { tagAt } from '../html-tags.ts';
+import { tagsOf } from '../html-tags.ts';
 import { type Around, keysOf } from './around.ts';
-import { type Declared, declarationsOf } from './declarations.ts';
+import { declare, type Declared, declarationsOf, type Property } from './declarations.ts';
 import { isForScreen } from './media.ts';
+import { nextOutside } from './outside.ts';
 import { type Effort, type Element, isMeant, readSelector, type Selector } from './selector.ts';
 
 /** Characters of the style sheets of one text, and selectors in them, that are read. */
@@ -93,8 +94,8 @@ export class StyleSheet implements Effort {
 }
 
 function joined(all: readonly Declared[]): Declared {
-  const style = new Map<Parameters<Declared['get']>[0], string>();
-  for (const declared of all) for (const [property, value] of declared) style.set(property, value);
+  const style = new Map<Property, string>();
+  for (const declared of all) for (const [property, value] of declared) declare(style, property, value);
   return style;
 }
 
@@ -105,7 +106,8 @@ function* rulesOf(css: string): Generator<{ selectors: string; block: string }> 
   const open: boolean[] = [];
   let others = 0;
   while (at < css.length) {
-    const { sign, end } = nextSign(css, at);
+    const end = nextOutside(css, at, '{};');
+    const sign = css[end] ?? '';
     const text = withoutNotes(css.slice(at, end));
     at = end + 1;
     if (sign === '}' && open.pop() === false) others -= 1;
@@ -116,24 +118,11 @@ function* rulesOf(css: string): Generator<{ selectors: string; block: string }> 
       if (!isRead) others += 1;
       continue;
     }
-    const close = css.indexOf('}', at);
-    const block = css.slice(at, close < 0 ? css.length : close);
-    at = close < 0 ? css.length : close + 1;
+    const close = nextOutside(css, at, '}');
+    const block = css.slice(at, close);
+    at = close + 1;
     if (others === 0) yield { selectors: text, block };
   }
-}
-
-/** The next brace or end of a statement, outside of notes. */
-function nextSign(css: string, from: number): { sign: string; end: number } {
-  for (let at = from; at < css.length; at++) {
-    const sign = css[at] ?? '';
-    if (sign === '{' || sign === '}' || sign === ';') return { sign, end: at };
-    if (sign !== '/' || css[at + 1] !== '*') continue;
-    const close = css.indexOf('*/', at + 2);
-    if (close < 0) break;
-    at = close + 1;
-  }
-  return { sign: '', end: css.length };
 }
 
 function withoutNotes(text: string): string {
@@ -147,20 +136,19 @@ function withoutNotes(text: string): string {
 
 /** The text of all style elements that are for screens; one that is left open goes to the end. */
 export function sheetsOf(html: string): string {
-  const opening = /<style(?=[\s>/])/gi;
+  if (!/<style/i.test(html)) return '';
   let out = '';
-  for (let found = opening.exec(html); found !== null; found = opening.exec(html)) {
-    const { attributes, end } = tagAt(html, 'style', found.index);
-    const close = closing(html, end);
-    if (isForScreen(attributes.get('media') ?? '')) out += `${html.slice(end, close)}\n`;
-    if (out.length > 2 * MOST_SHEET) break;
-    opening.lastIndex = close;
+  let from: number | undefined;
+  // No tag stands in a sheet but its end.
+  for (const { name, attributes, start, end } of tagsOf(html)) {
+    if (from !== undefined) out += `${html.slice(from, start)}\n`;
+    from = undefined;
+    if (out.length > 2 * MOST_SHEET) return out;
+    if (name === 'style' && isRead(attributes)) from = end;
   }
-  return out;
+  return from === undefined ? out : out + html.slice(from);
 }
 
-function closing(html: string, from: number): number {
-  const end = /<\/style/gi;
-  end.lastIndex = from;
-  return end.exec(html)?.index ?? html.length;
+function isRead(attributes: ReadonlyMap<string, string>): boolean {
+  return /^(?:text\/css)?$/i.test(attributes.get('type') ?? '') && isForScreen(attributes.get('media') ?? '');
 }

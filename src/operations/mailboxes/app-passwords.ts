@@ -11,6 +11,7 @@ import { PERSON, SEEN_BY_AGENT } from '../../../mail/store/hand.ts';
 import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { oneMailbox } from '../about.ts';
+import { agentOf } from '../caller.ts';
 import { expiryOf } from '../expiry.ts';
 import { noteShownSecret } from '../../sending/shown-secrets.ts';
 import { type Call, operation } from '../operation.ts';
@@ -92,7 +93,8 @@ async function add(
   const known = await call.store.read(accountSalt, { account });
   const credential = known && (await appCredential({ password, ...known }, row));
   if (credential === undefined) return notFound('mailbox');
-  const done = await call.change(addAppPassword, { account, credential }, publicId('mailbox', account), {
+  const input = { account, credential, by: agentOf(call.caller) };
+  const done = await call.change(addAppPassword, input, publicId('mailbox', account), {
     name: row.name,
     scopes: row.scopes,
   });

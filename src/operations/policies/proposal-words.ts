@@ -3,6 +3,7 @@ import { accountsOf } from '../../../mail/store/account.ts';
 import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
 import { changesInWords } from '../../agents/policy-words.ts';
 import { publicId } from '../../ids.ts';
+import { templateNames } from '../../sending/template-commands.ts';
 import { listTokens } from '../../tokens/commands.ts';
 import { inPlainSight, measureOf } from '../../untrusted/plain-sight.ts';
 import type { Call } from '../operation.ts';
@@ -30,15 +31,17 @@ export function shownArguments(given: unknown, names: ReadonlyMap<string, string
 
 /** What the ids in proposals stand for. */
 export async function namesIn({ store, tenant }: Call): Promise<ReadonlyMap<string, string>> {
-  const [accounts, tokens, policies] = await Promise.all([
+  const [accounts, tokens, policies, templates] = await Promise.all([
     store.read(accountsOf, { tenant }),
     store.read(listTokens, { organization: tenant }),
     store.read(agentPoliciesOf, { tenant }),
+    store.read(templateNames, { organization: tenant }),
   ]);
   return new Map([
     ...accounts.map(({ id, address }) => [publicId('mailbox', id), address] as const),
     ...tokens.map(({ id, name }) => [publicId('token', id), name] as const),
     ...policies.map(({ id, name }) => [publicId('policy', id), name] as const),
+    ...templates.map(({ id, name }) => [publicId('template', id), name] as const),
   ]);
 }
 

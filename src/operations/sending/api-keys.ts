@@ -6,6 +6,7 @@ import { publicId, rowId } from '../../ids.ts';
 import { addApiKey, type ApiKey, listApiKeys, revokeApiKey } from '../../sending/key-commands.ts';
 import { makeApiKey, secretHash, shownPart } from '../../tokens/token.ts';
 import { noMailbox } from '../about.ts';
+import { agentOf } from '../caller.ts';
 import { expiryOf } from '../expiry.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -59,7 +60,8 @@ export const createApiKey = operation({
       expiresAt,
       guessesDuplicates: input.guardDuplicates,
     };
-    const { id } = await call.change(addApiKey, { ...row, hash: secretHash(secret) }, input.name, {
+    const fresh = { ...row, hash: secretHash(secret), by: agentOf(call.caller) };
+    const { id } = await call.change(addApiKey, fresh, input.name, {
       allowedDomains,
       prefix: row.shown,
     });

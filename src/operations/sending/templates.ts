@@ -9,6 +9,8 @@ import {
   updateTemplate,
 } from '../../sending/template-commands.ts';
 import { strayBraces, type TemplateTexts, variablesOf } from '../../sending/template-text.ts';
+import { noMailbox } from '../about.ts';
+import { agentOf } from '../caller.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page } from '../schemas.ts';
@@ -68,6 +70,7 @@ export const updateEmailTemplate = operation({
   description:
     'Writes a new version of a template, which is sent from now on where no version is named. The last 100 versions stay and can be named.',
   hints: {},
+  rule: noMailbox,
   input: z.strictObject({ templateId: Id('template'), ...TEXTS }),
   output: z.object({ template: Whole }),
   rest: { method: 'PUT', path: '/api/email/templates/:templateId' },
@@ -124,11 +127,13 @@ export const deleteEmailTemplate = operation({
   description:
     'Deletes a template with all its versions; what names it fails from now on. Mail that is scheduled stays.',
   hints: { destructive: true, idempotent: true },
+  rule: noMailbox,
   input: z.strictObject({ templateId: Id('template') }),
   output: z.object({ deleted: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/templates/:templateId' },
   async run(call, { templateId }) {
-    const input = { organization: call.tenant, id: rowId('template', templateId) ?? 0 };
+    const id = rowId('template', templateId) ?? 0;
+    const input = { organization: call.tenant, id, by: agentOf(call.caller) };
     const done = await call.change(deleteTemplate, input, templateId);
     return done.kind === 'missing' ? notFound('template') : { deleted: true as const };
   },

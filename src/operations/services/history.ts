@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { listRevisions } from '../../services/queries.ts';
-import { operation } from '../operation.ts';
+import { noteOutsidersText } from '../../reading/exposure.ts';
+import type { LogLine } from '../../services/log-file.ts';
+import { listRevisions, type Service } from '../../services/queries.ts';
+import { visibleText } from '../../untrusted/invisible.ts';
+import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { Id, isoOf } from '../schemas.ts';
 import { serviceOf } from '../scope.ts';
@@ -58,14 +61,26 @@ export const readLogs = operation({
     since: z.iso.datetime({ offset: true }).optional(),
     limit: z.number().int().min(1).max(500).default(100),
   }),
-  output: z.object({ lines: z.array(z.object({ at: z.string(), text: z.string() })) }),
+  output: z.object({ untrusted: z.object({ lines: z.array(z.object({ at: z.string(), text: z.string() })) }) }),
   async run(call, { serviceId, since, limit }) {
     const service = await serviceOf(call, serviceId);
-    try {
-      const wanted = { since: since === undefined ? 0 : Date.parse(since), limit };
-      return { lines: await call.runner.logs(service, wanted) };
-    } catch (error) {
-      return refuse('unavailable', `The log cannot be read: ${(error as Error).message}`, { retryAfterSeconds: 30 });
-    }
+    const lines = await linesOf(call, service, { since: since === undefined ? 0 : Date.parse(since), limit });
+    // Many programs log what strangers send them.
+    if (lines.length > 0) await noteOutsidersText(call);
+    return { untrusted: { lines } };
   },
 });
+
+/** Without characters that nobody sees; blanks stay, as they say where a line of a stack or of JSON belongs. */
+async function linesOf(
+  { runner }: Call,
+  service: Service,
+  wanted: { since: number; limit: number },
+): Promise<LogLine[]> {
+  try {
+    const lines = await runner.logs(service, wanted);
+    return lines.map(({ at, text }) => ({ at, text: visibleText(text).text.replaceAll('\n', ' ') }));
+  } catch (error) {
+    return refuse('unavailable', `The log cannot be read: ${(error as Error).message}`, { retryAfterSeconds: 30 });
+  }
+}

@@ -6,6 +6,7 @@ import { accountsChangedBy, undoAgentChanges } from '../../../mail/store/undo-co
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
+import { undoTemplates } from '../../sending/template-undo-commands.ts';
 import { undoWebhooks } from '../../sending/webhook-undo-commands.ts';
 import { listTokens, type TokenRow } from '../../tokens/commands.ts';
 import { everyMailbox } from '../about.ts';
@@ -14,6 +15,7 @@ import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, nextCursor } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
+import { undoAccess } from './undo-access.ts';
 
 /** Commits of one call; each looks at a slice of messages. */
 const MOST_SLICES = 8;
@@ -27,7 +29,7 @@ export const undoChanges = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards, webhooks, aliases. What others changed since stays; kept says why.',
+    'Undoes what one token (default: this one) did since a time, 30 days at most: moves, flags, labels, deleted mail, rules, forwards, webhooks, aliases, templates; tokens, API keys and app passwords that it made end. What others changed since stays; kept says why.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({
     tokenId: Id('token').optional(),
@@ -45,6 +47,7 @@ export const undoChanges = operation({
     undone: z.number(),
     rulesUndone: z.number(),
     rulesKept: z.number(),
+    accessEnded: z.number(),
     kept: z.array(Kept),
     nextCursor,
   }),
@@ -54,8 +57,12 @@ export const undoChanges = operation({
       passwordId === undefined ? publicId('token', (await tokenOf(call, tokenId)).id) : passwordOf(call, passwordId);
     const about = { who, since: Date.parse(since) };
     const mail = await undoMail(call, about, placeOf(cursor));
-    const rules = cursor === undefined && (await mayChangeRules(call)) ? await undoRules(call, about) : NO_RULES;
-    return { ...mail, ...rules };
+    if (cursor !== undefined) return { ...mail, ...NO_RULES, accessEnded: 0 };
+    const waits = await rulesWait(call);
+    const ending = { alsoKeys: !waits, detail: detailOf(about) };
+    const accessEnded = await undoAccess(call, { ...about, tenant: call.tenant }, ending);
+    const rules = !waits && isUnlimited(call.caller) ? await undoRules(call, about) : NO_RULES;
+    return { ...mail, ...rules, accessEnded };
   },
 });
 
@@ -87,11 +94,14 @@ function isOwner({ kind, user, token }: Caller): boolean {
   return kind === 'operator' || token?.owner === true;
 }
 
-/** Rules are about more than the mailboxes of a limited token; those of one whose rules wait for a person are a person's to undo. */
-async function mayChangeRules(call: Call): Promise<boolean> {
-  const { project, service, mailboxes } = call.caller;
-  if (project !== null || service !== null || mailboxes !== null) return false;
-  return !(await callerPolicy(call, await everyMailbox(call))).policy.rulesWait;
+/** Rules are about more than the mailboxes of a limited token. */
+function isUnlimited({ project, service, mailboxes }: Caller): boolean {
+  return project === null && service === null && mailboxes === null;
+}
+
+/** Those of one whose rules wait for a person are a person's to undo, its keys and passwords too. */
+async function rulesWait(call: Call): Promise<boolean> {
+  return (await callerPolicy(call, await everyMailbox(call))).policy.rulesWait;
 }
 
 interface About {
@@ -159,7 +169,8 @@ async function undoRules(call: Call, about: About): Promise<typeof NO_RULES> {
   const forwards = await call.change(undoForwarders, input, target, { ...detailOf(about), rules: 'forwards' });
   const webhooks = await call.change(undoWebhooks, input, target, { ...detailOf(about), rules: 'webhooks' });
   const aliases = await call.change(undoAliases, input, target, { ...detailOf(about), rules: 'aliases' });
-  const all = [senders, forwards, webhooks, aliases];
+  const templates = await call.change(undoTemplates, input, target, { ...detailOf(about), rules: 'templates' });
+  const all = [senders, forwards, webhooks, aliases, templates];
   return {
     rulesUndone: all.reduce((sum, { undone }) => sum + undone, 0),
     rulesKept: all.reduce((sum, { kept }) => sum + kept, 0),

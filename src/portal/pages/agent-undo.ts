@@ -20,27 +20,31 @@ export const undoAct: Act = async (visit, fields) => {
   const given = { tokenId: fields.text('tokenId'), hours: fields.text('hours') };
   const hours = SINCE.some(({ value }) => value === given.hours) ? Number(given.hours) : 1;
   const since = new Date(visit.world.clock() - hours * HOUR_MS).toISOString();
-  const sums = { undone: 0, rulesUndone: 0, kept: 0 };
+  const sums = { undone: 0, rulesUndone: 0, accessEnded: 0, kept: 0 };
   let cursor: unknown;
   for (let call = 0; call < MOST_CALLS && cursor !== null; call++) {
     const input = { tokenId: given.tokenId, since, ...(typeof cursor === 'string' && { cursor }) };
     const done = await ask(visit, 'undo_changes', input);
     if (done.kind === 'refused') return { kind: 'refused', filled: filledOf(given, done.refusal) };
-    const { undone, rulesUndone, rulesKept, kept, nextCursor } = done.result;
+    const { undone, rulesUndone, rulesKept, accessEnded, kept, nextCursor } = done.result;
     sums.undone += Number(undone);
     sums.rulesUndone += Number(rulesUndone);
+    sums.accessEnded += Number(accessEnded);
     sums.kept += Number(rulesKept) + (kept as readonly unknown[]).length;
     cursor = nextCursor;
   }
   return { kind: 'shown', panel: told(sums, cursor !== null) };
 };
 
-function told({ undone, rulesUndone, kept }: Record<'undone' | 'rulesUndone' | 'kept', number>, isMore: boolean): Html {
+type Sums = Record<'undone' | 'rulesUndone' | 'accessEnded' | 'kept', number>;
+
+function told({ undone, rulesUndone, accessEnded, kept }: Sums, isMore: boolean): Html {
   return html`<div class="note" role="status">
     <p>
       <strong>Undone:</strong> ${undone} ${undone === 1 ? 'message' : 'messages'}, ${rulesUndone}
       ${rulesUndone === 1 ? 'rule' : 'rules'}.
-      ${kept > 0 && `${kept} stay as they are: others have changed them since.`}
+      ${accessEnded > 0 && `${accessEnded} of the keys, passwords and tokens that it made ended.`}
+      ${kept > 0 && `${kept} stay as they are: others have changed them since, or what was before is not there any more.`}
       ${isMore && 'There is more: press again.'}
     </p>
   </div>`;
@@ -59,9 +63,10 @@ export async function undoForm(visit: Visit, state: State): Promise<Part> {
   return html`<section>
     <h2>Undo</h2>
     <p>
-      What one token moved, marked, labelled or deleted, and the rules, forwards, webhooks and aliases that it set, are
-      as they were before. What others changed since stays, and so does an alias that has taken mail. Mail that has
-      left, and keys, passwords and tokens that it made, are yours to look at.
+      What one token moved, marked, labelled or deleted, and the rules, forwards, webhooks, aliases and templates that
+      it set, are as they were before. API keys, app passwords and tokens that it made end. What others changed since
+      stays, and so does an alias that has taken mail. Mail that has left, mailboxes that it made, mailbox passwords
+      that it changed and people whom it invited are yours to look at.
     </p>
     ${more(
       visit,

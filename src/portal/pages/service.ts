@@ -99,7 +99,7 @@ function deploymentTable(visit: Visit, all: readonly Deployment[], current: numb
 async function log(visit: Visit, { id }: Service): Promise<Part> {
   const found = await read<typeof readLogs>(visit, 'read_logs', { serviceId: id, limit: 100 });
   if (found === undefined) return undefined;
-  const lines = found.lines.map(({ at, text }) => `${at}  ${text}`).join('\n');
+  const lines = found.untrusted.lines.map(({ at, text }) => `${at}  ${text}`).join('\n');
   return html`<section>
     <h2>Log</h2>
     ${lines === '' ? html`<p class="soft">Nothing was printed.</p>` : html`<pre class="copy" tabindex="0">${lines}</pre>`}

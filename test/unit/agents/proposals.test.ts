@@ -94,6 +94,23 @@ describe('a change of a rule by a token under a policy', () => {
     ]);
   });
 
+  test('of what programs send as well: the template stays as it is, and is shown by its name', async () => {
+    const { templateId } = tenants.a.main;
+    const template = () => tenants.do('get_email_template', { templateId });
+    const before = await template();
+    const by = await governed();
+    const spoilt = { templateId, subject: 'Pay here', text: 'Pay at https://evil.example/' };
+    const proposalId = await propose(by, 'update_email_template', spoilt);
+    const gone = await propose(by, 'delete_email_template', { templateId });
+    expect(await template()).toEqual(before);
+    const { name } = before['template'] as { name: string };
+    const [, listed] = (await tenants.do('list_proposals', {}, owner))['proposals'] as Record<string, unknown>[];
+    expect(listed?.['arguments']).toMatchObject({ templateId: `${name} (${templateId})`, text: spoilt.text });
+    await decide(gone, false);
+    await decide(proposalId, true);
+    expect(await template()).toMatchObject({ template: { version: 2, text: spoilt.text } });
+  });
+
   test('is shown whole to who decides: nothing hides behind what is long', async () => {
     const by = await governed({ mailboxIds: [tenants.a.main.mailboxId] });
     const harmless = Array.from({ length: 100 }, (_, i) => `colleague${i}@home.example`);
@@ -289,6 +306,7 @@ describe('of an operation that changes a rule', () => {
       'create_app_password',
       'create_email_api_key',
       'create_webhook',
+      'delete_email_template',
       'detach_email_from_service',
       'enable_webhook',
       'freeze_organization',
@@ -319,6 +337,7 @@ describe('of an operation that changes a rule', () => {
       'set_outbound_route',
       'unfreeze_organization',
       'update_alias',
+      'update_email_template',
       'update_mail_policy',
       'update_member',
       'update_webhook',

@@ -1,12 +1,16 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreQueue } from '../../../mail/relay/store-queue.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
 import { listen } from '../../../mail/store/listener.ts';
 import { suppress } from '../../../mail/store/suppression.ts';
+import { rowId } from '../../../src/ids.ts';
 import { operatorCaller } from '../../../src/operations/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform, type Performed } from '../../../src/operations/perform.ts';
 import { insertRow } from '../../../src/sending/webhook-row-commands.ts';
+import { servicesDir } from '../../../src/services/env-file.ts';
+import { logFilePath } from '../../../src/services/log-file.ts';
 import { unmarked } from '../../attacks/unmarked.ts';
 import { asToken as tokenAsks, mintToken } from '../../support/agent-token.ts';
 import { SendWorld } from '../../support/send-world.ts';
@@ -67,28 +71,52 @@ async function putOff(): Promise<{ id: number; trace: string }> {
   return row;
 }
 
-test.each(['list_queue', 'get_queue_item', 'trace_message', 'list_suppressions', 'list_webhook_deliveries'])(
-  '%s marks what another server said, bounds it, and remembers that it was read',
-  async (tool) => {
-    const { id, trace } = await putOff();
-    await world.world.store.write(suppressOne, undefined);
-    const webhookId = `whk_${await world.world.store.write(echoed, undefined)}`;
-    const token = await mint();
-    const input = {
-      get_queue_item: { queueId: `que_${id}` },
-      trace_message: { messageId: trace },
-      list_webhook_deliveries: { webhookId },
-    };
-    const done = await asToken(token, tool, input[tool as keyof typeof input] ?? {});
-    const answer = done.kind === 'done' ? done.result : expect.fail(done.refusal.message);
-    const text = JSON.stringify(answer);
-    expect(text).toContain(ORDER);
-    expect(text).not.toContain('x'.repeat(600));
-    expect(text).not.toContain('\u202e');
-    expect(unmarked(answer, ORDER)).toEqual([]);
-    expect(await asToken(token, 'whoami')).toMatchObject({ result: { agent: { exposed: true } } });
-  },
-);
+/** A service whose program has logged nothing yet. */
+async function newService(): Promise<{ serviceId: string }> {
+  const done = await perform(world.world, findOperation('create_service') ?? expect.fail(), operatorCaller(), {
+    name: 'shop',
+  });
+  const made = done.kind === 'done' ? done.result : expect.fail(done.refusal.message);
+  return { serviceId: (made['service'] as { id: string }).id };
+}
+
+/** One whose program logged what a stranger wrote. */
+async function loggedService(): Promise<string> {
+  const { serviceId } = await newService();
+  const { dataDir } = world.world.settings;
+  await mkdir(servicesDir(dataDir), { recursive: true });
+  const line = `new ticket: ${SAID.slice(0, 400)}\u202e`;
+  await writeFile(logFilePath(dataDir, rowId('service', serviceId) ?? 0), `2026-01-01T00:00:00.000Z ${line}\n`);
+  return serviceId;
+}
+
+test.each([
+  'list_queue',
+  'get_queue_item',
+  'trace_message',
+  'list_suppressions',
+  'list_webhook_deliveries',
+  'read_logs',
+])('%s marks what another server said, bounds it, and remembers that it was read', async (tool) => {
+  const { id, trace } = await putOff();
+  await world.world.store.write(suppressOne, undefined);
+  const webhookId = `whk_${await world.world.store.write(echoed, undefined)}`;
+  const token = await mint();
+  const input = {
+    get_queue_item: { queueId: `que_${id}` },
+    trace_message: { messageId: trace },
+    list_webhook_deliveries: { webhookId },
+    read_logs: { serviceId: await loggedService() },
+  };
+  const done = await asToken(token, tool, input[tool as keyof typeof input] ?? {});
+  const answer = done.kind === 'done' ? done.result : expect.fail(done.refusal.message);
+  const text = JSON.stringify(answer);
+  expect(text).toContain(ORDER);
+  expect(text).not.toContain('x'.repeat(600));
+  expect(text).not.toContain('\u202e');
+  expect(unmarked(answer, ORDER)).toEqual([]);
+  expect(await asToken(token, 'whoami')).toMatchObject({ result: { agent: { exposed: true } } });
+});
 
 test('where nobody else said anything nobody was read', async () => {
   await send('Hello');
@@ -99,6 +127,7 @@ test('where nobody else said anything nobody was read', async () => {
   await asToken(token, 'trace_message', { messageId: trace });
   await asToken(token, 'list_suppressions');
   await asToken(token, 'list_outbox');
+  await asToken(token, 'read_logs', { serviceId: (await newService()).serviceId });
   expect(await asToken(token, 'whoami')).toMatchObject({ result: { agent: { exposed: false } } });
 });
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { JudgeClient, type JudgeClientOptions } from '../../../mail/judge/client.ts';
 import { JudgeAway } from '../../../mail/judge/judging.ts';
@@ -8,14 +9,23 @@ const THREAD = new URL('../../support/hostile-judge.ts', import.meta.url);
 let client: JudgeClient;
 /** What was said as an error. */
 let told: { fields: object; text: string }[];
+let counted: string[];
 afterEach(() => client[Symbol.asyncDispose]());
 
 function start(more: Partial<JudgeClientOptions> = {}): void {
   told = [];
+  counted = [];
   const log = { ...quiet, error: (fields: object, text: string) => void told.push({ fields, text }) };
   // To fill the memory may take a slow machine as long as a loop may.
   const times = { restMs: 100, cpuMs: 10_000 };
-  client = new JudgeClient({ thread: THREAD, settings: undefined, log, meter: quiet, ...times, ...more });
+  client = new JudgeClient({
+    thread: THREAD,
+    settings: undefined,
+    log,
+    meter: { ...quiet, count: (name) => void counted.push(name) },
+    ...times,
+    ...more,
+  });
 }
 
 function outcome(who: string, ip: string): Promise<string> {
@@ -107,4 +117,66 @@ test('what waits for the next thread is refused when the judge is closed', async
   await expect(client.judge(from('exit'))).rejects.toThrow('ended');
   const waits = client.judge(from('quick'));
   await Promise.all([expect(waits).rejects.toBeInstanceOf(JudgeAway), client[Symbol.asyncDispose]()]);
+});
+
+test('who stands in line when the judge is closed is refused, and no thread starts for it', async () => {
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const counting =
+    "import { workerData } from 'node:worker_threads'; Atomics.add(workerData, 0, 1); setInterval(() => {}, 1e6);";
+  start({ thread: new URL(`data:text/javascript,${encodeURIComponent(counting)}`), settings: begun, restMs: 0 });
+  const all = Array.from({ length: 9 }, () => client.judge(from('long', 2_000_000)));
+  await expect.poll(() => begun[0], { timeout: 10_000 }).toBe(1);
+  const ends = Promise.allSettled(all);
+  await client[Symbol.asyncDispose]();
+  const reasons = (await ends).map((one) => (one.status === 'rejected' ? (one.reason as Error).name : 'judged'));
+  expect(reasons).toEqual(all.map(() => 'JudgeAway'));
+  await sleep(500);
+  expect(begun[0]).toBe(1);
+});
+
+test('who stands in line when the judge is closed between two threads is refused at once', async () => {
+  start({ restMs: 60_000 });
+  await expect(client.judge(from('exit'))).rejects.toThrow('ended');
+  const all = Array.from({ length: 9 }, () =>
+    client.judge(from('quick', 2_000_000)).catch((error: Error) => error.name),
+  );
+  await sleep(50);
+  await client[Symbol.asyncDispose]();
+  expect(await Promise.race([Promise.all(all), sleep(2_000)])).toEqual(all.map(() => 'JudgeAway'));
+});
+
+test('a thread that cannot be made refuses mail, and is no end of the process', async () => {
+  // Cannot cross to a thread: what a box without a free thread does, too, `new Worker` throws.
+  start({ settings: () => undefined });
+  for (let times = 0; times < 2; times++) {
+    await expect(client.judge(from('quick'))).rejects.toBeInstanceOf(JudgeAway);
+  }
+});
+
+test('many messages that stop waiting at the same moment are no loop, however long they take together', async () => {
+  start({ cpuMs: 600 });
+  const all = Array.from({ length: 50 }, () => 'together');
+  expect(await outcomes(...all)).toEqual(all.map(() => 'judged'));
+  expect(told).toEqual([]);
+  expect(counted).toEqual([]);
+});
+
+test('the thread aside has ended when the judge is closed, also one that just had its last message', async () => {
+  const live = new Int32Array(new SharedArrayBuffer(8));
+  // The first thread ends over two messages; each takes a while to close.
+  const code = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    Atomics.add(workerData, 0, 1);
+    process.on('exit', () => Atomics.sub(workerData, 0, 1));
+    parentPort.on('message', ({ kind, id }) => {
+      if (kind === 'close') return setTimeout(() => parentPort.close(), 300);
+      parentPort.postMessage({ kind: 'begun', id });
+      const times = Atomics.add(workerData, 1, 1);
+      if (times === 1) process.exit(1);
+      if (times > 1) parentPort.postMessage({ kind: 'answer', id, value: { findings: [] } });
+    });`;
+  start({ thread: new URL(`data:text/javascript,${encodeURIComponent(code)}`), settings: live });
+  expect(await outcomes('quick', 'quick')).toEqual(['judged', 'judged']);
+  await client[Symbol.asyncDispose]();
+  expect(live[0]).toBe(0);
 });

@@ -55,6 +55,81 @@ describe('what a style sheet hides', () => {
     expect(styled(css, body)).toEqual({ seen: '', hidden: 'A' });
   });
 
+  const GONE = '<div style="display:none">';
+  test.each([
+    ['an end in a title', `${GONE}<title></div></title>A</div>`],
+    ['an end in a text field', `${GONE}<textarea></div></textarea>A</div>`],
+    ['an end in a sheet', `${GONE}<style></div></style>A</div>`],
+    ['a comment in a sheet', `<style><!--</style>${GONE}--></style>A</div>`],
+    ['a comment that ends at once', `<!-->${GONE}-->A</div>`],
+    ['a comment that ends with a mark', `<!-- --!>${GONE}-->A</div>`],
+    ['an end in what is like a comment', `${GONE}<!</div>A</div>`],
+    ['an end in a cell of what it ends', `${GONE}<table><td></div>A</table></div>`],
+    ['an end of words around a block', '<span style="display:none"><div></span>A</div>'],
+    ['an end of bold words around a block', '<b><div style="display:none"></b>A</div>'],
+    ['bold words that are left open', '<p><b style="display:none"></p>A'],
+    ['words that cross', '<b><i style="display:none"></b>A</i>'],
+    ['bold words around many blocks', `<b style="display:none">${'<div>'.repeat(8)}</b>A`],
+    ['an end of the page', '<body style="display:none"></body>A'],
+    ['an end of it all', '<html style="display:none"></html>A'],
+    ...['<div>', '<section>', '<hr>', '<dl>', '<form>', '<center>'].map((tag): [string, string] => [
+      `${tag} in a paragraph`,
+      `<div style="color:#fff"><p style="color:#000"><i>${tag}A`,
+    ]),
+    ['an item behind another', '<ul style="color:#fff"><li style="color:#000"><span><li>A</ul>'],
+    ['a cell without a table', '<div style="color:#fff"><td style="color:#000">A</td></div>'],
+    ['a link behind another', '<div style="color:#fff"><a style="color:#000"><a>A</a>'],
+    ['a value that is none', '<p style="display:none;display:foo">A</p>'],
+    ['a color that is none', '<p style="color:#fff;color:foo">A</p>'],
+    ['a rule with a value that is none', '<style>.x{display:none}p.x{display:foo}</style><p class=x>A</p>'],
+    ['a sheet in a comment', '<!--<style>p{display:block!important}</style>--><p style="display:none">A</p>'],
+    ['a sheet in a value', '<p title="<style>p{display:block!important}</style>" style="display:none">A</p>'],
+    ['a sheet of another type', '<style type=a>p{display:block!important}</style><p style="display:none">A</p>'],
+    ['a string with a brace', `<style>.x{content:"}";display:none}</style><p class=x>A</p>`],
+    ['a string with a declaration', `<p style="display:none;content:';display:block;'">A</p>`],
+    ['an address with one', '<p style="display:none;background:url(it\'s;display:block;)">A</p>'],
+    ['brackets with one', '<p style="display:none;a:((b);display:block;)">A</p>'],
+    ['a number that is a sign', '<p style="display:none;a:\\3b display:block">A</p>'],
+    ['an attribute that colors nothing here', '<div style="color:#fff"><p color="#000">A</p></div>'],
+    ['an attribute that has no color behind it here', '<div bgcolor="#000" style="color:#fff">A</div>'],
+    ['an attribute that has no picture behind it here', '<div background="a" style="color:#fff">A</div>'],
+    ['the color of text of the page', '<body text="#ffffff">A'],
+    ['a color with a name on the same', '<table><td bgcolor=red><font color=red>A</table>'],
+    ['one of another name on the same', '<p style="color:tomato;background:tomato">A</p>'],
+    ['a color almost white', '<p style="color:whitesmoke">A</p>'],
+    ['the color it has anyway', '<div style="color:#fff"><p style="color:currentcolor">A</p></div>'],
+    ['letters filled with their color', '<p style="color:#fff;-webkit-text-fill-color:currentcolor">A</p>'],
+    ['a background said anew', '<p style="color:#fff;background-color:#000;background:#fff">A</p>'],
+    ['a background with words', '<p style="color:#000;background:#000 none">A</p>'],
+    ['a picture that is none', '<p style="color:#fff;background-image:none">A</p>'],
+    ['a dialog that is not open', '<dialog>A</dialog>'],
+    ['what pops up', '<div popover>A</div>'],
+    ['what is said in place of a film', '<video>A</video>'],
+    ['a child only', '<style>.x>p{color:#000}</style><div class=x style="color:#fff"><i><p>A</p></i></div>'],
+    ['a child of the page', '<style>html>p{color:#000}</style><div style="color:#fff"><p>A</p></div>'],
+  ])('as browsers have it: %s', (_name, html) => {
+    expect(read(html).seen).not.toContain('A');
+  });
+
+  test.each([
+    ['bold words that have ended', '<b style="display:none"></b>A'],
+    ['behind a cell with bold words', '<table><td><b style="display:none"></table>A'],
+    ['behind a block in bold words', '<b style="display:none"><div></b>A</div>'],
+    ['a child of the page', '<style>body{color:#fff}html>body{color:#000}</style>A'],
+    [
+      'children of children',
+      '<style>.x>.y p{color:#000}</style><i class=x style="color:#fff"><i class=y><i class=y><p>A',
+    ],
+    ['an open dialog', '<dialog open>A</dialog>'],
+    ['a picture behind it', '<p style="color:#fff;background:#fff url(a)">A</p>'],
+    ['a color with a name', '<p style="color:#fff;color:navy">A</p>'],
+    ['a value that is one', '<style>p{display:none}p{display:inline-block}</style><p>A</p>'],
+    ['behind a paragraph', '<p style="display:none"><div>A</div>'],
+    ['a comment that has ended', `${GONE}<!--></div>A`],
+  ])('as browsers have it, and seen: %s', (_name, html) => {
+    expect(read(html).seen).toBe('A');
+  });
+
   test.each(['iframe', 'noembed', 'noframes', 'datalist'])('a screen shows no text in %s', (name) => {
     expect(read(`<${name}>A</${name}>B`)).toEqual({ seen: 'B', hidden: '' });
   });

@@ -39,7 +39,9 @@ const control = (...command: string[]) =>
   box.world.store.write(setControl, { id, control: JSON.stringify({ kind: 'command', command }) });
 const fileNow = async () => readAsSystemd(await readFile(envFilePath(box.test.store.dataDir, id), 'utf8'));
 const logged = async () =>
-  (await box.done<{ lines: { text: string }[] }>(owner, readLogs, { serviceId })).lines.map((line) => line.text);
+  (await box.done<{ untrusted: { lines: { text: string }[] } }>(owner, readLogs, { serviceId })).untrusted.lines.map(
+    (line) => line.text,
+  );
 const program = (text: string) => control(process.execPath, '-e', `${text}; setInterval(() => {}, 1e3)`);
 
 /** The program that a deployment says it started. */

@@ -1,0 +1,4 @@
+import type { Operation } from '../operation.ts';
+import { getEmailStats } from './email-stats.ts';
+
+export const ANALYTICS: readonly Operation[] = [getEmailStats];

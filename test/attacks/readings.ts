@@ -28,6 +28,7 @@ export async function readings(agent: ObedientAgent, cursor: unknown): Promise<R
     wait_for_code: { mailbox: ME, expectFrom: 'evil.example', timeoutSeconds: 0 },
     explain_decision: { outboxId: items[0]?.outboxId },
     get_draft: { mailbox: ME, draftId: draft.id },
+    get_email_stats: { mailbox: ME, from: '2020-01-01T00:00:00Z', bucket: 'day' },
   };
   return READING.flatMap(({ name: tool, input }) => {
     const fields = Object.keys(input.shape);

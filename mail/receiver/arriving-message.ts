@@ -5,6 +5,7 @@ import { type Accepted, deliver, type Delivery } from '../delivery/deliver.ts';
 import { deliveryTo, oneEach } from '../delivery/deliveries.ts';
 import type { Filing } from '../delivery/filing.ts';
 import { type IncomingReports, incomingReports } from '../delivery/incoming-report.ts';
+import type { TakenReport } from '../delivery/report.ts';
 import type { Judgement } from '../judge/judging.ts';
 import { addressKey, formatAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
@@ -77,7 +78,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
       const plan = await this.#provenPlan(blob, index, ruled);
       if ('code' in plan) return plan;
       const deliveries = plan.deliveries.map((one) => ({ ...one, quiet: incoming.unasked, ...filed(one, ruled) }));
-      const done = await store.write(deliver, this.#accepted({ ...plan, deliveries }, incoming.reports, blob, index));
+      const reports = incoming.reports.map((one) => filedReport(one, ruled));
+      const done = await store.write(deliver, this.#accepted({ ...plan, deliveries }, reports, blob, index));
       if (done.kind === 'spent') continue;
       if (done.kind === 'over') return takenNoMore(this.envelope.recipients);
       this.#tell(plan, done.reached);
@@ -251,6 +253,13 @@ function accountsOf(copies: readonly Delivery[]): number[] {
 
 function filed({ account }: Delivery, ruled: Ruling | undefined): { filing?: Filing } {
   return ruled === undefined ? {} : { filing: ruled.filing(account) };
+}
+
+/** What is no report, but an answer, is filed as any mail: whoever got one message of ours knows where its reports go. */
+function filedReport(report: TakenReport, ruled: Ruling | undefined): TakenReport {
+  const { delivery, said } = report;
+  if (delivery === null || said.kind !== 'answered') return report;
+  return { ...report, delivery: { ...delivery, ...filed(delivery, ruled) } };
 }
 
 /**

@@ -45,6 +45,14 @@ const newest = query('test-newest', (rx, input: { account: number }) =>
     input.account,
   ),
 );
+/** Where mail lies, the oldest first. */
+const roles = query('test-roles', (rx, input: { account: number }) =>
+  rx.all<{ role: string | null }>(
+    `SELECT m.role FROM entry n JOIN mailbox m ON m.id = n.mailbox_id JOIN email e ON e.id = n.email_id
+     WHERE e.account_id = ? ORDER BY e.id`,
+    input.account,
+  ),
+);
 /** Of everything: rows that wait to leave, octets, and what somebody outside is told of. */
 const counts = query('test-counts', async (rx) => {
   const count = async (table: 'queue' | 'blob' | 'notice' | 'departed'): Promise<number> =>
@@ -420,19 +428,34 @@ describe('NOTIFY for recipients here', () => {
   });
 });
 
+/** An intake whose judge finds malware in everything; where nothing `refuses` that is junk. */
+function findingMalware(refuse: boolean): StoreIntake {
+  const findings = [{ rule: 'virus', score: 9, why: 'It has malware', refuse, flag: 'malware' as const }];
+  const judged = { author: { kind: 'pass', why: '' } as const, findings, senders: [], accounts: [] };
+  const judge = { judge: () => Promise.resolve({ ...judged, authentication: vouchedBy('remote.example') }) };
+  return testIntake(box, { judging: { judge, checks: true, network: true, slows: () => false } });
+}
+
 test.each([true, false])(
   'malware (%s) or junk is not passed on because an address for reports is named too',
   async (refuse) => {
     const { id, sender } = await sent();
     await delivered(id);
     await box.store.write(forward, { from: 'shop@box.test', to: 'victim@remote.example' });
-    const findings = [{ rule: 'virus', score: 9, why: 'It has malware', refuse, flag: 'malware' as const }];
-    const judged = { author: { kind: 'pass', why: '' } as const, findings, senders: [], accounts: [] };
-    const judge = { judge: () => Promise.resolve({ ...judged, authentication: vouchedBy('remote.example') }) };
-    intake = testIntake(box, { judging: { judge, checks: true, network: true, slows: () => false } });
+    intake = findingMalware(refuse);
     const mail = { from: YOU, to: 'shop@box.test', body: `From: ${YOU}\n\nx\n` };
     expect(await arrive(mail)).toMatchObject({ code: 550 });
     expect(await arrive({ ...mail, more: [sender] })).toMatchObject({ code: 550 });
     expect((await box.store.read(counts, undefined)).queue).toBe(0);
   },
 );
+
+test('what comes to an address for reports and is none is filed as any mail', async () => {
+  const { id, sender } = await sent();
+  await delivered(id);
+  intake = findingMalware(true);
+  await arrive({ from: YOU, to: sender, body: `From: ${YOU}\nSubject: Re: hello\n\nx\n` });
+  expect(await box.store.read(roles, { account })).toEqual([{ role: 'junk' }]);
+  await arrive({ from: '', to: sender, body: dsn('failed', '5.1.1') });
+  expect(await box.store.read(roles, { account })).toEqual([{ role: 'junk' }, { role: 'inbox' }]);
+});

@@ -103,6 +103,9 @@ test.skipIf(!TOOLS)('the page on sending, webhooks and forwards', { timeout: 120
   expect(said('add_suppression')).toMatch(/"suppressed":true[^]*recipient_blocked[^]*"removed":true/);
   expect(said('set_email_inbound_webhook')).toMatch(/"signingSecret":"whsec_[^]*"consecutiveFailures":0/);
   expect(said('set_email_forwarder')).toMatch(/"mode":"local_and_relay"[^]*"mode":"forward_only"/);
+  expect(said('get_deliverability_report')).toContain('Nothing was looked up');
+  expect(said('run_delivery_test')).toContain('"verdict":"waiting"');
+  expect(said('get_email_stats')).toMatch(/"totals":\{[^}]*"sent":[1-9]/);
 });
 
 test.skipIf(!TOOLS)('the page on JMAP', { timeout: 120_000 }, async () => {

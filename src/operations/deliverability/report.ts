@@ -4,10 +4,9 @@ import { stsFetcher } from '../../../mail/relay/tls-policy/sts-fetch.ts';
 import { type Checked, STATUSES } from '../../deliverability/checked.ts';
 import { fixesOf, type Report, reportOn, scoreOf } from '../../deliverability/report.ts';
 import { publishedKeys } from '../../domains/queries.ts';
-import { publicId } from '../../ids.ts';
 import { mayReach } from '../../networks.ts';
 import { type Call, operation } from '../operation.ts';
-import { Id } from '../schemas.ts';
+import { Which } from '../domains/which.ts';
 import { domainOf } from '../scope.ts';
 
 /** Of a policy of MTA-STS, ms: somebody waits for the report. */
@@ -24,7 +23,7 @@ export const getDeliverabilityReport = operation({
   untrusted: true,
   description: 'Looks now whether mail of a domain will arrive; fixes says what to do. Changes nothing.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
-  input: z.strictObject({ domainId: Id('domain').optional() }),
+  input: z.strictObject(Which),
   output: z.object({
     domain: z.string(),
     spf: Check,
@@ -42,8 +41,8 @@ export const getDeliverabilityReport = operation({
     fixes: z.array(z.string()),
   }),
   rest: { method: 'GET', path: '/api/email/domains/:domainId/deliverability' },
-  async run(call, { domainId }) {
-    const info = await domainOf(call, { domainId: domainId ?? (await theOnly(call)) });
+  async run(call, { domainId, domain }) {
+    const info = await domainOf(call, { domainId, domain: domain ?? (await theOnly(call)) });
     const keys = await call.store.read(publishedKeys, { domain: info.id });
     const report = await reportOn({ ...call, fetchSts: fetcher(call) }, { ...info, keys });
     const fixes = [...stopped(call, info), ...fixesOf(report)];
@@ -54,7 +53,7 @@ export const getDeliverabilityReport = operation({
 /** Who has one domain need not say which. */
 async function theOnly({ store, tenant }: Call): Promise<string | undefined> {
   const [only, ...more] = await store.read(domainsOf, { tenant });
-  return only === undefined || more.length > 0 ? undefined : publicId('domain', only.id);
+  return more.length > 0 ? undefined : only?.name;
 }
 
 /** What keeps mail of the domain here, whatever its records say. */

@@ -6,7 +6,8 @@ import type { SendResult } from '../../sending/send-answer.ts';
 import { findSent } from '../../sending/sent-queries.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
-import { Id, Line } from '../schemas.ts';
+import { Line } from '../schemas.ts';
+import { Which } from '../domains/which.ts';
 import { domainOf } from '../scope.ts';
 import { sendTest } from '../sending/send.ts';
 import { Event, shownEntry } from '../trace/shown.ts';
@@ -23,7 +24,7 @@ export const runDeliveryTest = operation({
   description: 'Mails a test from postmaster of a domain, by default to the owner, and follows it. Needs send too.',
   hints: { openWorld: true },
   input: z.strictObject({
-    domainId: Id('domain'),
+    ...Which,
     to: Line(3, 500).optional(),
     allowDuplicate: z.boolean().optional(),
     timeoutSeconds: z.number().int().min(0).max(300).default(25),
@@ -35,8 +36,8 @@ export const runDeliveryTest = operation({
     next: z.string(),
   }),
   rest: { method: 'POST', path: '/api/email/domains/:domainId/delivery-test' },
-  async run(call, { domainId, to, allowDuplicate = false, timeoutSeconds }) {
-    const { name } = await domainOf(call, { domainId });
+  async run(call, { domainId, domain, to, allowDuplicate = false, timeoutSeconds }) {
+    const { name } = await domainOf(call, { domainId, domain });
     mayToo(call, 'send');
     const sent = await sendTest(call, { from: `postmaster@${name}`, to, allowDuplicate });
     const { verdict, entries } = await follow(call, await traceOf(call, sent), timeoutSeconds);

@@ -8,8 +8,8 @@ const SLICE = 200;
 
 /**
  * Notes by what the lines of a slice of the journal can be found, and counts them; those that were not looked at yet.
- * Answers whether there are more. Not in the commit that writes a line: the keys fall all over an index, which would cost each message
- * more pages than the rest of its story; many at once share them.
+ * Answers whether there are more. Not in the commit that writes a line: the keys fall all over an index, which would cost
+ * each message more pages than the rest of its story; many at once share them.
  */
 export const indexJournal = command('index-journal', async (tx): Promise<boolean> => {
   const lines = await tx.all<{

@@ -55,6 +55,12 @@ export class LogFile {
     stream.write(lines);
   }
 
+  /** Resolves when what was added is with the system, or could not be: a crash does not take that away any more. */
+  written(): Promise<void> {
+    const stream = this.#stream;
+    return new Promise((resolve) => (stream === undefined ? resolve() : stream.write('', () => resolve())));
+  }
+
   close(): Promise<void> {
     const stream = this.#stream;
     this.#stream = undefined;

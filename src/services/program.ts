@@ -49,6 +49,7 @@ export class Program {
     this.#file.open();
     try {
       await this.#spawn();
+      await this.#file.written();
     } catch (error) {
       await this.#file.close();
       throw error;

@@ -35,7 +35,7 @@ export class Runner implements AsyncDisposable {
     const { store, log, settings } = this.#world;
     const services = await store.read(allServices, undefined);
     for (const { id, name } of services) {
-      const pid = endLeftOver(pidFilePath(settings.dataDir, id));
+      const pid = await endLeftOver(pidFilePath(settings.dataDir, id));
       if (pid !== undefined) log.warn({ service: name, pid }, 'a program was left over from before and was ended');
     }
     await sweepFiles(

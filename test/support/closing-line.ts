@@ -1,8 +1,9 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * Ends a run with the name of each test that failed, `failed: FILE > NAME`, and the plain line `N passed, N failed`,
- * which scripts read whatever the other reporters print.
+ * Ends a run with each test that failed, `failed: FILE > NAME: WHY`, and the plain line `N passed, N failed`, which
+ * scripts read whatever the other reporters print.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>): void {
@@ -14,7 +15,8 @@ export default class ClosingLine implements Reporter {
         const { state } = test.result();
         if (state === 'pending') continue;
         count[state] += 1;
-        if (state === 'failed') failures.push(`failed: ${module.relativeModuleId} > ${test.fullName}`);
+        const why = test.result().errors?.[0]?.message;
+        if (state === 'failed') failures.push(`failed: ${module.relativeModuleId} > ${test.fullName}${inShort(why)}`);
       }
       // A file that does not load has no tests; it must not look like success.
       if (module.state() === 'failed' && count.failed === before) {
@@ -26,4 +28,10 @@ export default class ClosingLine implements Reporter {
     const lines = [...failures, `${count.passed} passed, ${count.failed} failed${skipped}`];
     process.on('exit', () => process.stdout.write(`${lines.join('\n')}\n`));
   }
+}
+
+/** The first line of why, to be told apart from another day's. */
+function inShort(message = ''): string {
+  const [first = ''] = stripVTControlCharacters(message).split('\n');
+  return first === '' ? '' : `: ${first.slice(0, 200)}`;
 }

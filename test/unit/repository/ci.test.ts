@@ -45,14 +45,14 @@ test('the closing lines of all suites are added up', () => {
 });
 
 test('what fails alone as well fails the run, by its name', () => {
-  const { status, end } = suites({ test: [FAILS], [ALONE]: ['1 passed, 0 failed', '1 passed, 0 failed', FAILS] });
+  const { status, end } = suites({ test: [FAILS], [ALONE]: ['1 passed, 0 failed', FAILS, FAILS] });
   expect({ status, end }).toEqual({ status: 1, end: 'failed: test/a.test.ts > it holds\n11 passed, 1 failed' });
 });
 
-test('what passes three times alone is counted as passed, and named', () => {
-  const { status, end } = suites({ test: [FAILS], [ALONE]: Array(3).fill('1 passed, 0 failed') });
+test('what passes alone, twice of three times at least, is counted as passed, and named', () => {
+  const { status, end } = suites({ test: [FAILS], [ALONE]: ['1 passed, 0 failed', FAILS, '1 passed, 0 failed'] });
   expect(status).toBe(0);
-  expect(end).toBe('passed three times alone, but failed at first: test/a.test.ts > it holds\n12 passed, 0 failed');
+  expect(end).toBe('passed alone, but failed at first: test/a.test.ts > it holds\n12 passed, 0 failed');
 });
 
 test('many files that fail get no second look', () => {

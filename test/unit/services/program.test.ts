@@ -57,6 +57,14 @@ test('its output is its log, line by line with the time; of the box’s own envi
   expect((await stat(logPath)).mode & 0o777).toBe(0o600);
 });
 
+test('when it runs, its log says so already: a box that is killed then does not take the line away', async () => {
+  for (let round = 0; round < 20; round++) {
+    await make('/bin/sleep', '1000').start();
+    expect(readFileSync(logPath, 'utf8').match(/started, pid /g)).toHaveLength(round + 1);
+    await program?.stop();
+  }
+});
+
 test('control characters of its output do not reach whoever reads the log', async () => {
   await node(
     String.raw`process.stdout.write("a\u001b[31mb\u009bc\u0000d\u0007\r\ncr\rlf\n"); setInterval(() => {}, 1e3)`,
@@ -196,15 +204,16 @@ test('the log is read from its end, and only what is wanted', async () => {
 test.runIf(process.platform === 'linux')('what a killed box left running is ended, and nobody else', async () => {
   await make('/bin/sleep', '1000').start();
   const pid = program?.pid ?? 0;
-  expect(endLeftOver(join(directory, 'other.pid'))).toBeUndefined();
+  expect(await endLeftOver(join(directory, 'other.pid'))).toBeUndefined();
   const { writeFile } = await import('node:fs/promises');
   for (const text of ['', `${pid}`, `${pid} `, `${pid} boot/1`, '1 boot/1', 'x y', '-1 x']) {
     await writeFile(join(directory, 'forged.pid'), text);
-    expect(endLeftOver(join(directory, 'forged.pid')), text).toBeUndefined();
+    expect(await endLeftOver(join(directory, 'forged.pid')), text).toBeUndefined();
   }
   expect(runs(pid)).toBe(true);
   rememberProgram(join(directory, 'true.pid'), pid);
-  expect(endLeftOver(join(directory, 'true.pid'))).toBe(pid);
+  expect(await endLeftOver(join(directory, 'true.pid'))).toBe(pid);
+  expect(runs(pid)).toBe(false);
   await seen('ended with SIGKILL');
-  expect(endLeftOver(join(directory, 'true.pid'))).toBeUndefined();
+  expect(await endLeftOver(join(directory, 'true.pid'))).toBeUndefined();
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { dnsServer } from '../test/support/dns-server.ts';
 import { type Figures, ingest, type Load, lastHeader } from './lib/ingest-load.ts';
 import { makeSenders } from './lib/judged-mail.ts';
@@ -15,6 +16,8 @@ import { memoryKib } from './lib/process.ts';
 const ROUNDS = Math.max(1, Number(process.argv[2] ?? 5));
 const OCTETS = 4096;
 const MAILBOXES = 10;
+/** Until what nobody needs any more is given back. */
+const AT_REST_MS = 10_000;
 const only = process.env['BENCH_ONLY'];
 
 const median = (values: readonly number[]): number => {
@@ -85,9 +88,13 @@ for (const connections of [1, 10, 50]) {
   const [rate, cpu] = [ratio((f) => f.perSecond), ratio((f) => f.cpu)];
   console.log(`| ${connections} | **ratio** | **${rate.toFixed(1)}** | **1/${(1 / cpu).toFixed(1)}** | | |`);
 }
-for (const { subject } of subjects) {
-  const { pss, rss } = memoryKib(subject.roots);
-  console.log(
-    `memory after the load, ${subject.name}: PSS ${(pss / 1024).toFixed(0)} MiB, RSS ${(rss / 1024).toFixed(0)} MiB`,
-  );
-}
+const tellMemory = (when: string): void => {
+  for (const { subject } of subjects) {
+    const { pss, rss } = memoryKib(subject.roots);
+    const [proportional, resident] = [pss, rss].map((kib) => (kib / 1024).toFixed(0));
+    console.log(`memory ${when}, ${subject.name}: PSS ${proportional} MiB, RSS ${resident} MiB`);
+  }
+};
+tellMemory('under load');
+await sleep(AT_REST_MS);
+tellMemory('at rest');

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { type Log, type Meter, quiet } from '../log.ts';
+import { cpuOfThread, giveBackAtRest } from '../store/engine/at-rest.ts';
 import { lessonWords } from '../store/lesson-words.ts';
 import type { Judge } from './judging.ts';
 import type { FromJudge, ToJudge } from './messages.ts';
@@ -40,6 +41,7 @@ const PULSE_MS = 250;
 export function runJudgeThread(judge: Judge, close: () => void): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is the thread of the judge, not a program');
+  giveBackAtRest();
   let open = 0;
   let pulse: NodeJS.Timeout | undefined;
   const beat = (): void => port.postMessage({ kind: 'works', cpu: cpuOfThread() } satisfies FromJudge);
@@ -61,11 +63,6 @@ export function runJudgeThread(judge: Judge, close: () => void): void {
     close();
     port.close();
   });
-}
-
-function cpuOfThread(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }
 
 type Asked = Exclude<ToJudge, { kind: 'close' }>;

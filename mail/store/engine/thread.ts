@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { runText } from '../search/text-thread.ts';
+import { giveBackAtRest } from './at-rest.ts';
 import { openForReading, openForWriting } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
 import { migrate, type Migration } from './migrate.ts';
@@ -19,6 +20,7 @@ export function runStoreThread(parts: ThreadParts): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is a thread of the store, not a program');
   const data = workerData as ThreadData;
+  giveBackAtRest();
   if (data.role === 'writer') runWriter(port, data.database, parts);
   else if (data.role === 'reader') runReader(port, data.database, parts);
   else runText(port, data.place, parts.queries);

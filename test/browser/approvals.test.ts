@@ -40,10 +40,10 @@ describe.each([
     await page.goto(`${base}${world.acme.path}`);
     await page.getByRole('link', { name: /Waiting for you/ }).click();
     await page.getByRole('link', { name: 'Offer' }).click();
-    expect(await page.getByText('was never written to').isVisible()).toBe(true);
-    expect(await page.getByText('The offer').isVisible()).toBe(true);
+    await page.getByText('was never written to').waitFor();
+    await page.getByText('The offer').waitFor();
     await page.getByRole('button', { name: 'Approve and send' }).click();
-    expect(await page.getByText('It is sent.').isVisible()).toBe(true);
+    await page.getByText('It is sent.').waitFor();
     expect(await world.item(id)).toMatchObject({ state: 'approved' });
     expect(wrong).toEqual([]);
     await watched.context.close();
@@ -58,7 +58,7 @@ describe.each([
     expect(page.url().includes('token=')).toBe(!javaScriptEnabled);
     expect(await world.item(id)).toMatchObject({ state: 'pending' });
     await page.getByRole('button', { name: 'Refuse' }).click();
-    expect(await page.getByText('It was refused').isVisible()).toBe(true);
+    await page.getByText('It was refused').waitFor();
     expect(await world.item(id)).toMatchObject({ state: 'denied' });
     expect(wrong).toEqual([]);
     await context.close();

@@ -55,7 +55,7 @@ test('an agent makes an organization, its human claims it by mail, looks and cut
   await page.getByRole('button', { name: 'Claim the organization' }).click();
   await page.waitForURL(/\/o\/org_\d+\?done=claimed$/);
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Handed over');
-  expect(await page.getByText('handed.test').first().isVisible()).toBe(true);
+  await page.getByText('handed.test').first().waitFor();
   expect(await agent.tool('whoami')).toMatchObject({ claimed: true, gate: 'open' });
 
   await page.getByRole('link', { name: 'Tokens' }).click();

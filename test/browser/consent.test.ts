@@ -46,7 +46,7 @@ describe.each([
     await page.getByLabel('Password').fill(OWNER_PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Let this program in?' }).waitFor();
-    expect(await page.getByText('Mail helper').isVisible()).toBe(true);
+    await page.getByText('Mail helper').waitFor();
     const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
     expect(await page.evaluate(wide)).toBe(false);
 

@@ -27,11 +27,11 @@ test.each([
   const { page, wrong } = watched;
   await signedInAs(watched, base, acme.owner.secret);
   await page.goto(`${base}${acme.path}/agents`);
-  expect(await page.getByRole('heading', { name: 'Daily letter' }).isVisible()).toBe(true);
+  await page.getByRole('heading', { name: 'Daily letter' }).waitFor();
   await page.getByRole('button', { name: 'Send me none' }).click();
-  expect(await page.getByText('You get no daily letter any more.').isVisible()).toBe(true);
+  await page.getByText('You get no daily letter any more.').waitFor();
   await page.getByRole('button', { name: 'Send it to me' }).click();
-  expect(await page.getByText('You get the daily letter from now on.').isVisible()).toBe(true);
+  await page.getByText('You get the daily letter from now on.').waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
   expect(wrong).toEqual([]);
   await watched.context.close();

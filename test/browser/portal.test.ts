@@ -56,7 +56,7 @@ describe.each([
     await page.getByLabel('New password').fill('short but wrong'.slice(0, 11));
     await page.locator('form').evaluate((form: { noValidate: boolean }) => (form.noValidate = true));
     await page.getByRole('button', { name: 'Claim the organization' }).click();
-    await expect.poll(() => page.getByText('Use at least 12 characters.').isVisible()).toBe(true);
+    await page.getByText('Use at least 12 characters.').waitFor();
     await page.getByLabel('New password').fill(OWNER_PASSWORD);
     await page.getByRole('button', { name: 'Claim the organization' }).click();
     await page.waitForURL(/\/o\/org_\d+\?done=claimed$/);

@@ -1,8 +1,8 @@
-import { sample } from 'fast-check';
 import { expect, test } from 'vitest';
 import { Garden } from '../support/mail-garden.ts';
 import { filters, KEYWORDS, sorts, specs } from '../support/mail-seeds.ts';
 import { type JmapWorld, jmapWorld } from '../support/jmap-world.ts';
+import { sample } from '../support/fast-check.ts';
 
 interface Watched {
   args: Record<string, unknown>;

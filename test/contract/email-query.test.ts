@@ -1,9 +1,9 @@
-import { assert, asyncProperty, boolean, constant, integer, oneof, record, sample } from 'fast-check';
 import { expect, test } from 'vitest';
 import { Garden } from '../support/mail-garden.ts';
 import { filters, KEYWORDS, sorts, specs } from '../support/mail-seeds.ts';
 import { jmapWorld } from '../support/jmap-world.ts';
 import { naiveQuery } from '../support/naive-query.ts';
+import { assert, asyncProperty, boolean, constant, integer, oneof, record, sample } from '../support/fast-check.ts';
 
 /** Some messages, some of them answers, in three mailboxes, with flags, copies, and what is \Deleted. */
 async function grow(garden: Garden, count: number, seed: number): Promise<void> {

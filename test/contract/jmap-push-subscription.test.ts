@@ -58,12 +58,17 @@ let phone: Phone;
 let pusher: Pusher;
 let watch: StateWatch;
 let holds: boolean;
+/** Watches that have begun so far. */
+let watchers: number;
 
 beforeEach(async () => {
   world = await jmapWorld();
   phone = new Phone();
   holds = true;
   watch = new StateWatch(world.box.store, quiet);
+  watchers = 0;
+  const add = watch.add.bind(watch);
+  watch.add = (watcher) => add(watcher).finally(() => watchers++);
   const secrets = new SecretBox(randomBytes(32));
   pusher = new Pusher({
     store: world.box.store,
@@ -100,11 +105,12 @@ async function subscribe(): Promise<string> {
   const { id } = (created as { k: { id: string } }).k;
   const { pushSubscriptionId, verificationCode } = await phone.next();
   expect(pushSubscriptionId).toBe(id);
+  const before = watchers;
   expect(await call('PushSubscription/set', { update: { [id]: { verificationCode } } })).toMatchObject({
     updated: { [id]: null },
   });
   // The watch begins behind the answer.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => watchers, { interval: 5 }).toBeGreaterThan(before);
   return id;
 }
 
@@ -194,7 +200,7 @@ test('who is gone is forgotten, and so is a credential that holds no more', asyn
     await subscribe();
     end();
     await append();
-    await vi.waitFor(async () => expect(await call('PushSubscription/get', {})).toEqual({ list: [], notFound: [] }));
+    await expect.poll(() => call('PushSubscription/get', {})).toEqual({ list: [], notFound: [] });
     phone.postings.length = 0;
   }
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BOMBS } from '../support/bombs.ts';
 import { type Box, startBox } from '../support/box.ts';
+import { busy } from '../support/busy.ts';
 import { Canary } from '../support/canary.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
 import { JmapClient, listOf, ref } from '../support/jmap-client.ts';
@@ -17,9 +17,6 @@ const MOST_WAIT = 250;
 /** Octets. */
 const LARGEST_STRUCTURE = 1_000_000;
 const TICKS_MS = 10;
-/** How much longer things take on a machine that is busy with others. */
-const busy = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
-
 /** Something that takes too long is to be told by its figure. */
 const patient = (): { patienceMs: number } => ({ patienceMs: 2 * LONGEST_ANSWER * busy() });
 

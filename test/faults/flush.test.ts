@@ -39,8 +39,9 @@ describe('a flush that fails', () => {
     expect(end).toEqual({ code: 70, signal: null });
     const failedAt = (await failures(trace))[0] ?? 0;
     expect(endedAt - failedAt).toBeLessThan(2000);
-    // What was flushed just before may be answered just after; nothing else is.
-    const late = [...ledger.acknowledged.values()].filter((at) => at > failedAt + 100);
+    // What was flushed just before may be answered just after, and read later where the machine is busy; nothing else
+    // is: a box that went on after the failure would answer until the 2,000 messages are sent.
+    const late = [...ledger.acknowledged.values()].filter((at) => at > failedAt + 500);
     expect(late, '250 after a flush that failed').toEqual([]);
     if (when === '1' || when === '1+') expect(ledger.acknowledged.size).toBe(0);
     else expect(ledger.acknowledged.size).toBeGreaterThan(0);

@@ -79,12 +79,12 @@ describe.each([
     // So much the memory for reading may become, before it is used again: it grows over the first few.
     let usual = 0;
     for (let n = 0; n < 8; n++) usual = Math.max(usual, await flood(parameter, 50));
-    // What is held is held each time; what waits for its collection, now and then.
+    // What is held is held each time and shows as some 50 MB more; what waits for its collection shows now and then.
     let least = Infinity;
-    for (let n = 0; n < 3; n++) least = Math.min(least, await flood(parameter, 100));
+    for (let n = 0; n < 6; n++) least = Math.min(least, await flood(parameter, 100));
     const more = least - usual;
     console.log(`RSS ${Math.round(more / MB)} MB more with 100 MB than with 50 MB`);
-    expect(more).toBeLessThan(32 * MB);
+    expect(more).toBeLessThan(45 * MB);
     expect(await stored()).toBe(before);
     expect(files()).toEqual(left);
   });

@@ -9,5 +9,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 180_000,
+    // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

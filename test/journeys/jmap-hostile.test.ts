@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Box, startBox } from '../support/box.ts';
 
@@ -153,9 +153,9 @@ test('an upload that is cut leaves nothing behind, and is no error of ours', asy
       .filter((entry) => entry.isFile())
       .map(({ name }) => name);
   socket.write(Buffer.alloc(2_000_000));
-  await vi.waitFor(async () => expect(await files()).toHaveLength(1));
+  await expect.poll(files).toHaveLength(1);
   socket.destroy();
-  await vi.waitFor(async () => expect(await files()).toEqual([]));
+  await expect.poll(files).toEqual([]);
   expect(box.log.filter(({ msg }) => msg === 'an HTTP request failed')).toEqual([]);
 });
 

@@ -116,7 +116,9 @@ describe('mail that leaves', () => {
   });
 
   test('its story can be told by its id', async () => {
-    const trace = box.log.find((line) => line.msg === 'message accepted' && line.door === 'submission')?.message;
+    const { message: trace } = await box.logged(
+      (line) => line.msg === 'message accepted' && line.door === 'submission',
+    );
     const told = operator('trace', String(trace)) as { events: { event: string }[]; timeline: { event: string }[] };
     const { events, timeline } = told;
     expect(events.map((line) => line.event).sort()).toEqual([

@@ -131,10 +131,11 @@ describe('a token that reads, manages and sends', () => {
   });
 
   test('finds it by no beginning of it', async () => {
-    for (const length of [3, 4, 8, 48]) {
-      const { messages } = await call('search_messages', { mailbox: ME, query: `${secret.slice(0, length)}*` });
-      expect(messages).toEqual([]);
-    }
+    const finds = async (length: number) =>
+      (await call('search_messages', { mailbox: ME, query: `${secret.slice(0, length)}*` }))['messages'];
+    // As few digits may also begin a word of another letter: 127, 2026, dec.
+    for (const length of [3, 4]) expect(JSON.stringify(await finds(length))).not.toContain(`"${messageId}"`);
+    for (const length of [6, 8, 48]) expect(await finds(length)).toEqual([]);
     const found = await call('search_messages', { mailbox: ME, query: '"new password"' });
     expect(JSON.stringify(found['messages'])).toContain(`"${messageId}"`);
   });

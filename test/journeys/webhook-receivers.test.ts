@@ -109,8 +109,10 @@ test.each<[string, (response: ServerResponse) => void, number | null]>([
     // The first one loads what telling needs.
     await deliver(await mailbox(`warm${what.length}`, await receiver((response) => void response.end())), ['warm']);
     await firstDelivery(`warm${what.length}@box.test`);
-    // Two seconds after a mail a thread of its own begins to index its text: that is no cost of a receiver.
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    // A thread of its own begins to index texts, two seconds after a mail or when somebody searches: that is no cost of a
+    // receiver.
+    const searched = box.ask('search_messages', { mailbox: `warm${what.length}@box.test`, query: 'warm' });
+    expect(await searched).toMatchObject({ messages: [{ direction: 'in' }] });
     peak();
     const before = peak();
     await deliver(address, ['s']);

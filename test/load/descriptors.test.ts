@@ -31,7 +31,9 @@ test.each(['smtp', 'imap', 'http', 'https'] as const)(
       50,
     );
     // What cannot be taken is taken and dropped by libuv, which keeps a descriptor for that.
-    await expect.poll(() => held.filter(({ closedAt }) => closedAt !== undefined).length).toBeGreaterThan(DESCRIPTORS);
+    await expect
+      .poll(() => held.filter(({ closedAt }) => closedAt !== undefined).length, { timeout: 20_000 })
+      .toBeGreaterThan(DESCRIPTORS);
     const from = await cpuMs(box.pid);
     await delay(LOOK_MS);
     const share = ((await cpuMs(box.pid)) - from) / LOOK_MS;

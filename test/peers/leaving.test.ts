@@ -8,7 +8,7 @@ import { run, type Ran, succeed } from './run.ts';
 
 const HERE = import.meta.dirname;
 /** Another address than other tests use: opendkim's tool asks port 53 of what resolv.conf names. */
-const NAME_SERVER = '127.0.0.154';
+const NAME_SERVER = '127.0.0.155';
 
 let world: LiveWorld;
 beforeAll(async () => {

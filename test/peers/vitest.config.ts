@@ -10,5 +10,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -7,7 +7,7 @@ import type { Box } from './box.ts';
 import { Ledger, load, type Numbered } from './load.ts';
 import { type Found, readAll } from './mailbox-reader.ts';
 
-/** What a start may take after any fault. */
+/** What a start may take after any fault, on a machine that does nothing else. */
 export const LONGEST_START_MS = 5000;
 
 /** Everything that a load test must not be slowed down by, and as little log as can be. */
@@ -109,4 +109,13 @@ export async function residentOctets(pid: number): Promise<number> {
   const { readFile } = await import('node:fs/promises');
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+}
+
+/** Of what grew between these counts, what one cost where it cost least. */
+export function leastGrowth(counts: readonly number[], totals: readonly number[]): number {
+  const each = counts.slice(1).map((count, i) => {
+    const [before = 0, after = 0] = totals.slice(i);
+    return (after - before) / (count - (counts[i] ?? 0));
+  });
+  return Math.min(...each);
 }

@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -10,11 +11,11 @@ const EACH = 2_000;
 const first = LOWEST + ((Number(process.env['VITEST_POOL_ID'] ?? 0) * EACH) % (HIGHEST - LOWEST));
 let next = Math.floor(Math.random() * EACH);
 
-/** A port of loopback that nothing has now, and that no outgoing connection will have. */
+/** A port of loopback that nothing has now over TCP and UDP, and that no outgoing connection will have. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < EACH; tries++) {
     const port = first + (next++ % EACH);
-    if (await isFree(port)) return port;
+    if ((await isFree(port)) && (await isFreeOverUdp(port))) return port;
   }
   throw new Error(`no port from ${first} to ${first + EACH - 1} is free`);
 }
@@ -28,5 +29,17 @@ async function isFree(port: number): Promise<boolean> {
   }
   server.close();
   await once(server, 'close');
+  return true;
+}
+
+async function isFreeOverUdp(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').bind(port, '127.0.0.1');
+  try {
+    await once(socket, 'listening');
+  } catch {
+    return false;
+  }
+  socket.close();
+  await once(socket, 'close');
   return true;
 }

@@ -2,6 +2,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, connect, type Socket, type AddressInfo } from 'node:net';
 import { type Answer, decode, type DecodedPacket, encode, streamEncode } from 'dns-packet';
+import { freePort } from './free-port.ts';
 
 const CODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const;
 const AUTHORITATIVE = 0x0400;
@@ -131,7 +132,8 @@ class Door {
   static async open(answer: (packet: Buffer) => Promise<Buffer>): Promise<Door> {
     const door = new Door(answer);
     const { promise, resolve } = Promise.withResolvers<void>();
-    door.#tcp.listen(0, '127.0.0.1', resolve);
+    // A port that the kernel gives is free over TCP, and may be anybody's over UDP.
+    door.#tcp.listen(await freePort(), '127.0.0.1', resolve);
     await promise;
     door.#udp.on('message', (packet: Buffer, from: RemoteInfo) => {
       void answer(packet).then((said) => door.#udp.send(said, from.port, from.address));

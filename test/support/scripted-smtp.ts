@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
+import { freePort } from './free-port.ts';
 
 /** What a scripted server does where a script says so; without a word in the script it behaves well. */
 export type Action =
@@ -65,8 +66,11 @@ export interface ScriptedServer extends AsyncDisposable {
   closeIdle(words: string): void;
 }
 
-/** Starts an SMTP server on loopback that does what its script says. */
-export async function scriptedServer(script: Script = {}, host = '127.0.0.1', port = 0): Promise<ScriptedServer> {
+/**
+ * Starts an SMTP server on loopback that does what its script says. Without a port it has one that others on loopback
+ * can have as well.
+ */
+export async function scriptedServer(script: Script = {}, host = '127.0.0.1', port?: number): Promise<ScriptedServer> {
   const sockets = new Set<Socket>();
   const listener: Server = createServer((socket) => serve(server, socket, sockets, changed));
   const waiting: { count: number; resolve: () => void }[] = [];
@@ -103,7 +107,7 @@ export async function scriptedServer(script: Script = {}, host = '127.0.0.1', po
       await once(listener, 'close');
     },
   };
-  listener.listen(port, host);
+  listener.listen(port ?? (await freePort()), host);
   await once(listener, 'listening');
   const address = listener.address();
   server.port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,10 +1,10 @@
-import * as fc from 'fast-check';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { bodyHasher } from '../../../mail/auth/dkim-body.ts';
 import { dkimRecord, makeDkimKey, readDkimKey } from '../../../mail/auth/dkim-key.ts';
 import { signHeaders } from '../../../mail/auth/dkim-sign.ts';
 import { testKeys, verifyAll } from '../../support/dkim.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 

@@ -1,7 +1,7 @@
-import { assert, constantFrom, oneof, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Authentication, NO_AUTHOR, resultsText } from '../../../mail/auth/authentication.ts';
 import { readResults } from '../../../mail/auth/results-reader.ts';
+import { assert, constantFrom, oneof, property, string } from '../../support/fast-check.ts';
 
 const FOUND: Authentication = {
   spf: { result: 'pass', domain: 'box.example' },

@@ -3,6 +3,8 @@ import { createResolver } from '../../../mail/dns/resolver.ts';
 import { dnsServer, reverseName } from '../../support/dns-server.ts';
 
 const MINUTE = 60_000;
+/** For answers that come: the server shares this event loop, and a moment's standstill is no trouble of the DNS. */
+const PATIENT = { timeoutMs: 5_000, tries: 1 };
 
 test('records come as values', async () => {
   await using server = await dnsServer({
@@ -43,12 +45,16 @@ test('what is not there is told apart from what could not be learned', async () 
     'MX broken.test': 'FORMERR',
     'MX silent.test': 'silence',
   });
-  const dns = createResolver({ servers: [server.address], timeoutMs: 50, tries: 1 });
+  const dns = createResolver({ servers: [server.address], ...PATIENT });
+  const hasty = createResolver({ servers: [server.address], timeoutMs: 50, tries: 1 });
   expect(await dns.mx('there.test')).toEqual({ kind: 'none', nx: false });
   expect(await dns.mx('nowhere.test')).toEqual({ kind: 'none', nx: true });
   expect(await dns.mx(`${'a'.repeat(64)}.test`)).toEqual({ kind: 'none', nx: true });
   for (const name of ['fail.test', 'refused.test', 'broken.test', 'silent.test'])
-    expect(await dns.mx(name), name).toMatchObject({ kind: 'trouble', why: expect.stringContaining(`MX of ${name}`) });
+    expect(await (name === 'silent.test' ? hasty : dns).mx(name), name).toMatchObject({
+      kind: 'trouble',
+      why: expect.stringContaining(`MX of ${name}`),
+    });
 });
 
 test('no server at all is trouble', async () => {
@@ -65,7 +71,7 @@ test('answers are remembered for their time, within bounds', async () => {
     'MX c.test': 'SERVFAIL',
   });
   let now = 0;
-  const dns = createResolver({ servers: [server.address], monotonic: () => now, timeoutMs: 50, tries: 1 });
+  const dns = createResolver({ servers: [server.address], monotonic: () => now, ...PATIENT });
   const times = async (lookup: () => Promise<unknown>, at: number): Promise<number> => {
     now = at;
     const before = server.asked.length;
@@ -92,7 +98,7 @@ test('answers are remembered for their time, within bounds', async () => {
 test('trouble is believed for seconds only', async () => {
   await using server = await dnsServer({ 'MX c.test': 'SERVFAIL' });
   let now = 0;
-  const dns = createResolver({ servers: [server.address], monotonic: () => now, timeoutMs: 50, tries: 1 });
+  const dns = createResolver({ servers: [server.address], monotonic: () => now, ...PATIENT });
   expect(await dns.mx('c.test')).toMatchObject({ kind: 'trouble' });
   server.zone['MX c.test'] = ['10 mx.c.test'];
   now += 5000;

@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { characterStrings } from '../../../src/dns/zone.ts';
 import type { PublishedKey } from '../../../src/domains/queries.ts';
 import { keyZone, ownServer, type WantedRecord, wantedRecords, zoneText } from '../../../src/domains/records.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const HOST = 'mail.box.example';
 const LONG = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`;

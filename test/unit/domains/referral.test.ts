@@ -1,7 +1,7 @@
 import { AUTHORITATIVE_ANSWER, type Answer, decode, type DecodedPacket, encode } from 'dns-packet';
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { referredTo, together } from '../../../src/domains/referral.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const ns = (name: string, data: string): Answer => ({ type: 'NS', name, ttl: 60, class: 'IN', data });
 const soa: Answer = {

@@ -177,12 +177,13 @@ describe('limits', () => {
   });
 
   test('a record of 60,000 octets is read in no time', async () => {
-    const from = performance.now();
+    const from = process.cpuUsage();
     await judge(`v=spf1 ${'a'.repeat(60_000)}`);
     await judge(`v=spf1 ${'/1'.repeat(30_000)}`);
     await judge(`v=spf1${' '.repeat(60_000)}x`);
     await judge(`v=spf1 ${'ip4:192.0.2.1/3 '.repeat(4_000)}`);
-    expect(performance.now() - from).toBeLessThan(1_000);
+    const { user, system } = process.cpuUsage(from);
+    expect((user + system) / 1000).toBeLessThan(1_000);
   });
 });
 

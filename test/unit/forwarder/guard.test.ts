@@ -46,7 +46,8 @@ test('a marker that somebody made up, or of another address, keeps nothing here'
 });
 
 test('comments without an end cost no time', () => {
-  const began = performance.now();
+  const began = process.cpuUsage();
   expect(guard(`Auto-Submitted: ${'('.repeat(200_000)}\r\n`)).toMatchObject({ kind: 'automatic' });
-  expect(performance.now() - began).toBeLessThan(200);
+  const { user, system } = process.cpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(200);
 });

@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AFTER_LOGIN, BEFORE_LOGIN, CommandReader, type ReaderEvent } from '../../../mail/imap/wire/line-reader.ts';
+import * as fc from '../../support/fast-check.ts';
 
 /** What a session would see, as readable lines; streamed octets are joined. */
 function run(input: string, step = Infinity, limits = AFTER_LOGIN, refuse: 'all' | 'none' = 'none'): string[] {

@@ -1,9 +1,9 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseFetch } from '../../../mail/imap/fetch/parse.ts';
 import { parseSearch } from '../../../mail/imap/search/parse.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
 import { ImapSyntaxError } from '../../../mail/imap/wire/syntax-error.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const decoder = (text: string, options = {}): Decoder => new Decoder(Buffer.from(text, 'latin1'), options);
 

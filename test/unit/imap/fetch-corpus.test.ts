@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseFetch } from '../../../mail/imap/fetch/parse.ts';
 import { renderFetch, type FetchedMessage } from '../../../mail/imap/fetch/render.ts';
@@ -7,6 +6,7 @@ import { parseSearch } from '../../../mail/imap/search/parse.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { corpus, type Sample } from '../../support/corpus.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const TRACE = Buffer.from('Return-Path: <a@b.example>\r\n');
 const SAMPLES = corpus();

@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalName, fromUtf7, patternMatcher, toUtf7 } from '../../../mail/imap/wire/mailbox-name.ts';
+import * as fc from '../../support/fast-check.ts';
 
 describe('modified UTF-7', () => {
   test.each([
@@ -115,9 +115,10 @@ describe('LIST patterns', () => {
 
   test('many wildcards cost no more than few', () => {
     const name = 'a'.repeat(900);
-    const start = performance.now();
+    const start = process.cpuUsage();
     for (const pattern of ['*%'.repeat(30_000), '%'.repeat(60_000), `${'*a'.repeat(400)}b`, `${'%a'.repeat(30_000)}b`])
       patternMatcher(pattern)(name);
-    expect(performance.now() - start).toBeLessThan(500);
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(500);
   });
 });

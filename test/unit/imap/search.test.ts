@@ -392,9 +392,10 @@ describe('what a search finds', () => {
     const length = 300_000;
     const uids = Uint32Array.from({ length }, (_, i) => i + 1);
     const keys = Array.from({ length: 900 }, (_, i) => `OR UID ${i * 3 + 400_000} `).join('');
-    const start = performance.now();
+    const start = process.cpuUsage();
     const { found, open } = glance(programOf(`${keys}UID 1`), uids, length, { bits: () => 0, flagNames: () => [] });
-    expect(performance.now() - start).toBeLessThan(500);
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(500);
     expect(found.length + open.uids.length).toBeGreaterThan(0);
   });
 });

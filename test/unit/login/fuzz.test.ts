@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { parseClientFinal, parseClientFirst } from '../../../mail/login/scram.ts';
 import { loginWorld, PEER, scram, start } from '../../support/login-world.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const ME = 'me@box.test';
 const bytes = fc.uint8Array({ maxLength: 300 }).map((octets) => Buffer.from(octets));

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { parser } from 'imapflow/lib/handler/imap-handler.js';
 import { describe, expect, test } from 'vitest';
 import { bodyOf } from '../../../mail/message/body-of.ts';
@@ -9,6 +8,7 @@ import { unpackParts, type Part } from '../../../mail/message/parts.ts';
 import { section } from '../../../mail/message/section.ts';
 import { BOMBS, corpus } from '../../support/corpus.ts';
 import { checkBody, checkEnvelope, parseImapValue } from '../../support/imap-value.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const samples = corpus();
 

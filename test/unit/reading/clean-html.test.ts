@@ -1,8 +1,8 @@
-import { array, assert, constantFrom, oneof, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { tagsOf } from '../../../mail/policy/html-tags.ts';
 import { asHtml, cleanHtml } from '../../../src/reading/clean-html.ts';
 import { LinkBook } from '../../../src/reading/link-book.ts';
+import { array, assert, constantFrom, oneof, property, string } from '../../support/fast-check.ts';
 
 const clean = (html: string): string => cleanHtml(html, new LinkBook()).text;
 

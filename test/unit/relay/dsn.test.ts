@@ -32,7 +32,7 @@ beforeEach(async () => {
     random: () => 0.5,
     log: quiet,
     meter: quiet,
-    limits: { timeouts: { connect: 1000, tls: 500, command: 1000, data: 1000, block: 1000, end: 1000 } },
+    limits: { timeouts: { connect: 10_000, tls: 10_000, command: 10_000, data: 10_000, block: 10_000, end: 10_000 } },
   });
 });
 afterEach(async () => {

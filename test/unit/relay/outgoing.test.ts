@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineCleaner } from '../../../mail/relay/clean-lines.ts';
 import { prepare, type Prepared } from '../../../mail/relay/outgoing.ts';
 import { testKeys, verifyAll } from '../../support/dkim.ts';
+import * as fc from '../../support/fast-check.ts';
 
 function source(chunks: readonly string[]): () => AsyncIterable<Buffer> {
   return async function* () {

@@ -18,7 +18,8 @@ import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 import { scriptedServer, type ScriptedServer } from '../../support/scripted-smtp.ts';
 import { testStore } from '../../support/store.ts';
 
-const QUICK = { connect: 1000, tls: 1000, command: 1000, data: 1000, block: 1000, end: 1000 };
+// The servers share this event loop: who has little patience takes a moment's standstill for silence.
+const PATIENT = { connect: 10_000, tls: 10_000, command: 10_000, data: 10_000, block: 10_000, end: 10_000 };
 const KNOWN = getCACertificates();
 let authority: Authority;
 let good: Issued;
@@ -58,7 +59,7 @@ async function world({ zone = {}, sts, dane = false, relay = {} }: Setting = {})
   const place = { ip: '127.0.0.1', port: Number(dns.address.split(':')[1]) };
   const running = startRelay({
     queue,
-    resolver: createResolver({ servers: [dns.address], timeoutMs: 500, tries: 1 }),
+    resolver: createResolver({ servers: [dns.address], timeoutMs: 5_000, tries: 1 }),
     keys: () => Promise.resolve([]),
     hostname: 'box.test',
     outboundPort: server.port,
@@ -66,7 +67,7 @@ async function world({ zone = {}, sts, dane = false, relay = {} }: Setting = {})
     isOurAddress: () => false,
     tlsPolicy: tlsPolicies({
       sts: { of: sts ?? (() => Promise.resolve({ kind: 'none' })) },
-      secure: dane ? createSecureResolver({ servers: [place], timeoutMs: 500 }) : undefined,
+      secure: dane ? createSecureResolver({ servers: [place], timeoutMs: 5_000 }) : undefined,
       now: () => clock.now(),
     }),
     clock,
@@ -74,7 +75,7 @@ async function world({ zone = {}, sts, dane = false, relay = {} }: Setting = {})
     log: quiet,
     meter: quiet,
     ...relay,
-    limits: { timeouts: QUICK },
+    limits: { timeouts: PATIENT },
   });
   return {
     server,

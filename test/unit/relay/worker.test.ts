@@ -21,7 +21,8 @@ import { testKeys, verifyAll } from '../../support/dkim.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const QUICK = { connect: 1000, tls: 500, command: 300, data: 300, block: 300, end: 300 };
+// The servers share this event loop: who has little patience takes a moment's standstill for silence.
+const PATIENT = { connect: 10_000, tls: 10_000, command: 10_000, data: 10_000, block: 10_000, end: 10_000 };
 
 interface World extends AsyncDisposable {
   clock: FakeClock;
@@ -52,7 +53,7 @@ function world(
     log: quiet,
     meter: quiet,
     ...options,
-    limits: { timeouts: QUICK, ...options.limits },
+    limits: { timeouts: PATIENT, ...options.limits },
   });
   return { clock, queue: rows, zone, relay, [Symbol.asyncDispose]: () => relay.close() };
 }
@@ -371,7 +372,7 @@ describe('many messages', () => {
   test('a dead destination does not hold up a live one', async () => {
     await using dead = await scriptedServer({ connect: SILENCE }, '127.0.0.2');
     await using live = await scriptedServer({}, '127.0.0.1', dead.port);
-    await using box = world(dead.port, { limits: { timeouts: { ...QUICK, command: 60_000 }, closing: 0 } });
+    await using box = world(dead.port, { limits: { timeouts: { ...PATIENT, command: 60_000 }, closing: 0 } });
     box.zone['A dead.test'] = ['127.0.0.2'];
     for (let n = 0; n < 2000; n += 1) box.queue.add([`u${n}@dead.test`]);
     for (let n = 0; n < 100; n += 1) box.queue.add([`u${n}@remote.test`]);
@@ -569,7 +570,7 @@ describe('faults', () => {
 
   test('as many rows as memory may hold, and two wake-ups in one turn: it looks again later, not for ever', async () => {
     await using dead = await scriptedServer({ connect: SILENCE });
-    await using box = world(dead.port, { limits: { timeouts: { ...QUICK, command: 60_000 }, closing: 0 } });
+    await using box = world(dead.port, { limits: { timeouts: { ...PATIENT, command: 60_000 }, closing: 0 } });
     let looks = 0;
     box.queue.before = (call) => {
       if (call !== 'nextDue') return undefined;
@@ -659,7 +660,7 @@ describe('closing', () => {
       },
     });
     const box = world(server.port, {
-      limits: { timeouts: { ...QUICK, end: 10_000 }, perDestination: { first: 1, most: 1 } },
+      limits: { perDestination: { first: 1, most: 1 } },
     });
     for (let n = 0; n < 10; n += 1) box.queue.add([`u${n}@remote.test`]);
     await reached.promise;
@@ -682,7 +683,7 @@ describe('closing', () => {
         return SILENCE;
       },
     });
-    const box = world(server.port, { limits: { timeouts: { ...QUICK, end: 600_000 }, closing: 5000 } });
+    const box = world(server.port, { limits: { timeouts: { ...PATIENT, end: 600_000 }, closing: 5000 } });
     box.queue.add(['you@remote.test']);
     await reached.promise;
     const closed = box.relay.close();
@@ -699,7 +700,7 @@ describe('closing', () => {
     };
     await using first = await scriptedServer({ connect }, '127.0.0.2');
     await using second = await scriptedServer({ connect }, '127.0.0.3', first.port);
-    const box = world(first.port, { limits: { timeouts: { ...QUICK, command: 600_000 }, closing: 5000 } });
+    const box = world(first.port, { limits: { timeouts: { ...PATIENT, command: 600_000 }, closing: 5000 } });
     box.zone['A mx.remote.test'] = ['127.0.0.2', '127.0.0.3'];
     box.queue.add(['you@remote.test']);
     await reached.promise;

@@ -1,7 +1,7 @@
-import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { placesOf, readTerms } from '../../../mail/message/search-terms.ts';
 import { fold, segment, tokensOf } from '../../../mail/message/words.ts';
+import { array, assert, constantFrom, property, string } from '../../support/fast-check.ts';
 
 /** Whether a search finds the text, by its words alone. */
 function finds(asked: string, text: string): boolean {

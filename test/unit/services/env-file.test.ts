@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +8,7 @@ import { ENV_PURPOSE, type Environment, envFileText } from '../../../src/service
 import { addRevision } from '../../../src/services/commands.ts';
 import { readAsCompose, readAsSystemd } from '../../support/env-readers.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const VALUES = [
   '',

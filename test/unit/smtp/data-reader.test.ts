@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BdatReader } from '../../../mail/smtp/bdat-reader.ts';
 import { DataReader, LONGEST_LINE } from '../../../mail/smtp/data-reader.ts';
 import { DotStuffer } from '../../../mail/smtp/dot-stuff.ts';
+import * as fc from '../../support/fast-check.ts';
 
 interface Read {
   text: string;

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseBdat } from '../../../mail/smtp/bdat-command.ts';
 import { decodeBase64 } from '../../../mail/smtp/base64.ts';
@@ -8,6 +7,7 @@ import { parseRcpt } from '../../../mail/smtp/rcpt-command.ts';
 import { formatReply, reply } from '../../../mail/smtp/reply.ts';
 import { isFault } from '../../../mail/smtp/syntax.ts';
 import { decodeXtext, encodeXtext } from '../../../mail/smtp/xtext.ts';
+import * as fc from '../../support/fast-check.ts';
 
 /** The reply to a faulty command as `code enhanced`, or what was understood. */
 function told<T extends object>(parsed: T): T | string {

@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LineReader } from '../../../mail/smtp/line-reader.ts';
 import { ReplyReader, type ReadReply } from '../../../mail/smtp/reply-reader.ts';
+import * as fc from '../../support/fast-check.ts';
 
 function replies(text: string | Buffer, size = 1e6): ReadReply[] {
   const reader = new ReplyReader();

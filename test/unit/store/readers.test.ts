@@ -71,7 +71,9 @@ test('more than eight wait, and what was opened for them is closed again', async
   let over = false;
   const until = (): boolean => over;
   const long = Array.from({ length: 20 }, (_, n) => readers.query(scan, { account: n, until }));
-  setTimeout(() => (over = true), 50);
+  await expect.poll(() => open.length).toBe(8);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  over = true;
   await Promise.all(long);
   expect(open).toHaveLength(8);
   const closed = open.filter((connection) => {

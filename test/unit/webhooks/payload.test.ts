@@ -1,4 +1,3 @@
-import { assert, oneof, property, string, uint8Array } from 'fast-check';
 import { expect, test } from 'vitest';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
@@ -6,6 +5,7 @@ import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
 import type { InboundEvent } from '../../../src/webhooks/event-schemas.ts';
 import { inboundBody } from '../../../src/webhooks/payload.ts';
 import { requestExcerpt } from '../../../src/webhooks/request-excerpt.ts';
+import { assert, oneof, property, string, uint8Array } from '../../support/fast-check.ts';
 
 const links = { baseUrl: 'https://box.test', key: Buffer.alloc(32, 1), now: Date.UTC(2026, 0, 1) };
 const MOST = 5 * 1024 * 1024;

@@ -159,7 +159,7 @@ function nobodyAsked(ip: string): Authentication {
 export const UNKNOWN: Authentication = {
   spf: { result: 'temperror', domain: '' },
   dkim: [],
-  dmarc: { result: 'temperror', ...NO_AUTHOR },
+  dmarc: { result: 'temperror', ...NO_AUTHOR, unsure: true },
   arc: 'temperror',
   iprev: { result: 'temperror', name: '', ip: '' },
 };

@@ -22,7 +22,7 @@ export interface JudgedMessage {
 }
 
 /** Who handed a message over, and as what. */
-export type Arrival = Pick<Sample, 'peer' | 'sender'>;
+export type Arrival = Pick<Sample, 'peer' | 'sender' | 'sealer'>;
 
 const MOST_TEXT = 256 * 1024;
 /** Octets of text parts that are read, as they stand. */
@@ -39,7 +39,7 @@ const MOST_SUBJECT = 2000;
 /** Takes a message apart once for all checks. Bounded in time and memory whatever the message is; nothing throws on it. */
 export async function sampleOf(
   message: JudgedMessage,
-  { peer, sender }: Arrival,
+  { peer, sender, sealer }: Arrival,
   authentication: Authentication,
 ): Promise<Sample> {
   const parts = unpackParts(message.parts);
@@ -49,6 +49,7 @@ export async function sampleOf(
   return {
     peer,
     sender,
+    ...(sealer !== undefined && { sealer }),
     fields,
     subject: headerText((firstField(fields, 'subject') ?? '').slice(0, 8 * MOST_SUBJECT)).slice(0, MOST_SUBJECT),
     author: authorOf(fields),

@@ -202,6 +202,49 @@ describe('when the DNS does not answer', () => {
     expect(found).toMatchObject({ result: 'temperror', policy: 'reject' });
   });
 
+  const unknown = 'DKIM-Signature: v=1; a=rsa-sha256; d=%; s=k; h=from; bh=AA==; b=AA==\r\n';
+  test.each<[what: string, domain: string, record: string, more: FakeZone, result: string]>([
+    ['of nobody near', 'evil.test', 'p=reject', {}, 'fail'],
+    ['of a name that ends alike', 'mybox.example', 'p=reject', {}, 'fail'],
+    ['of the domain itself', 'box.example', 'p=reject', {}, 'temperror'],
+    ['below it', 'mail.box.example', 'p=reject', {}, 'temperror'],
+    ['below it, which does not count', 'mail.box.example', 'p=reject; adkim=s', {}, 'fail'],
+    [
+      'below it, of another organization',
+      'own.box.example',
+      'p=reject',
+      { 'TXT _dmarc.own.box.example': ['v=DMARC1; p=none; psd=n'] },
+      'fail',
+    ],
+    [
+      'below it, of who knows which organization',
+      'own.box.example',
+      'p=reject',
+      { 'TXT _dmarc.own.box.example': 'trouble' },
+      'temperror',
+    ],
+  ])('a signature %s that could not be checked (%s; %s)', async (_what, domain, record, more, result) => {
+    const silent: FakeZone = { [`TXT k._domainkey.${domain}`]: 'trouble' };
+    const records: FakeZone = { ...zone, 'TXT _dmarc.box.example': [`v=DMARC1; ${record}`], ...silent, ...more };
+    const found = await judged(`${unknown.replace('%', domain)}${from('me@box.example')}`, { zone: records });
+    expect(found.dkim).toMatchObject([{ result: 'temperror', domain }]);
+    expect(found.dmarc.result).toBe(result);
+    expect(found.dmarc.unsure).toBe(result === 'fail' ? undefined : true);
+  });
+
+  test('an SPF policy of somebody else that could not be read changes nothing, its own does', async () => {
+    const silent: FakeZone = { ...zone, 'TXT list.example': 'trouble', 'TXT mail.box.example': 'trouble' };
+    expect((await dmarc('me@box.example', silent)).result).toBe('fail');
+    expect((await dmarc('me@box.example', silent, { sender: 'x@mail.box.example' })).result).toBe('temperror');
+  });
+
+  test('who asks for nothing may be proved all the same, which is not known then', async () => {
+    const silent: FakeZone = { 'TXT k._domainkey.plain.example': 'trouble', 'TXT k._domainkey.evil.test': 'trouble' };
+    const signed = (by: string) => judged(`${unknown.replace('%', by)}${from('me@plain.example')}`, { zone: silent });
+    expect((await signed('plain.example')).dmarc).toMatchObject({ result: 'none', aligned: false, unsure: true });
+    expect((await signed('evil.test')).dmarc).not.toHaveProperty('unsure');
+  });
+
   test('what passes needs nothing more', async () => {
     const troubled: FakeZone = { ...zone, 'TXT _dmarc.example': 'trouble' };
     const sent = { sender: 'me@box.example', ip: '192.0.2.1' };

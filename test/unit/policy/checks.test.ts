@@ -61,6 +61,11 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['a brand itself', link('https://www.paypal.com/x'), []],
   ['scripts mixed', link('https://xn--wrldnews-nbh.example/'), ['mixed-scripts']],
   [
+    'a name that is an address, before a quoted one',
+    from('"boss@mybakery.example" <"a b"@evil.example>', 'a b@evil.example'),
+    ['name-is-address'],
+  ],
+  [
     'a name that is an address',
     from('"boss@mybakery.example" <x@evil.example>', 'x@evil.example'),
     ['name-is-address'],
@@ -157,6 +162,12 @@ test.each<[string, Partial<Sample>, string[]]>([
 
 test.each<[string, Partial<Sample>, string[], boolean]>([
   ['its own domain', { author: 'boss@mybakery.example', authentication: asked }, ['own-domain'], false],
+  [
+    'its own domain behind a quoted name',
+    { author: 'a b@mybakery.example', authentication: asked },
+    ['own-domain'],
+    false,
+  ],
   ['its own domain where nobody was asked', { author: 'boss@mybakery.example' }, [], false],
   ['its own domain in trouble of the DNS', { author: 'boss@mybakery.example', authentication: troubled }, [], false],
   [

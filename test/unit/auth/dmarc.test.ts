@@ -282,4 +282,5 @@ test('a report may be of nobody, other mail may not', async () => {
   const report = from('Mail Delivery Subsystem <MAILER-DAEMON>');
   expect((await judged(report, { sender: '' })).dmarc.result).toBe('none');
   expect((await judged(report)).dmarc.result).toBe('permerror');
+  expect((await judged(from('"ceo@bank.example" <>'), { sender: '' })).dmarc.result).toBe('permerror');
 });

@@ -60,6 +60,9 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['a brand in front', link('https://paypal.com.evil.example/x'), ['look-alike-link']],
   ['a brand itself', link('https://www.paypal.com/x'), []],
   ['scripts mixed', link('https://xn--wrldnews-nbh.example/'), ['mixed-scripts']],
+  ['a brand that names no address', from('PayPal <MAILER-DAEMON>', ''), ['borrowed-name']],
+  ['a brand where the address stands', from('<PayPal>', ''), ['borrowed-name']],
+  ['a daemon', from('Mail Delivery Subsystem <MAILER-DAEMON>', ''), []],
   [
     'a name that is an address, before a quoted one',
     from('"boss@mybakery.example" <"a b"@evil.example>', 'a b@evil.example'),

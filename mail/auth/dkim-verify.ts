@@ -47,6 +47,12 @@ export function bodyFlaw({ relaxed, length, bodyHash }: Signature, bodies: BodyH
   return whole ? undefined : flaw('fail', 'the body is not the one that was signed');
 }
 
+/** The domain of a signature that may be found good; undefined where it cannot. */
+export function openSigner(field: Field, checked: Checked): string | undefined {
+  if (checked.kind === 'good') return checked.signature.domain;
+  return checked.result === 'temperror' ? claimedSigner(field.value).domain : undefined;
+}
+
 /** What is reported of a signature. */
 export function dkimFound(field: Field, checked: Checked, bodies: BodyHashes): DkimFound {
   const wrong = checked.kind === 'flaw' ? checked : bodyFlaw(checked.signature, bodies);

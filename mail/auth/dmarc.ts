@@ -91,6 +91,19 @@ export async function evaluate(
   return { result: unsure ? 'temperror' : 'fail', ...rest };
 }
 
+/**
+ * Asks what {@link evaluate} will ask about a domain that may vouch for the author, as soon as it is known that it may:
+ * one silent name server uses up the time for all questions, and nothing new is answered at the end.
+ */
+export async function askAhead(
+  author: Promise<Published>,
+  { method, domain }: { method: keyof Published['strict']; domain: Promise<string | undefined> },
+  resolver: Resolver,
+): Promise<void> {
+  const [published, named] = await Promise.all([author, domain]);
+  if (named !== undefined) await isAligned({ domain: named, strict: published.strict[method] }, published, resolver);
+}
+
 /** Undefined when the organization of a domain could not be found out. */
 async function isAligned(
   { domain, strict }: { domain: string; strict: boolean },

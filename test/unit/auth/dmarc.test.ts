@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { authenticate } from '../../../mail/auth/authenticate.ts';
 import { KnownPolicies } from '../../../mail/auth/known-policies.ts';
 import { walk } from '../../../mail/auth/dmarc-walk.ts';
 import { readDmarc } from '../../../mail/auth/dmarc-record.ts';
 import { type Arrival, judged } from '../../support/arrival.ts';
+import { dkimMade, MAKERS, publicPart } from '../../support/dkim-maker.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
 const from = (author: string): string => `From: ${author}\r\nSubject: x\r\n\r\nx\r\n`;
@@ -261,6 +263,28 @@ describe('when the DNS does not answer', () => {
     expect([policies.get('d0.example'), policies.get('d5999.example')?.policy]).toEqual([undefined, 'reject']);
     now = 8 * 24 * 3600 * 1000;
     expect(policies.get('d5999.example')).toBeUndefined();
+  });
+});
+
+describe('when one name server is silent', () => {
+  const zone: FakeZone = {
+    'TXT _dmarc.box.example': ['v=DMARC1; p=reject'],
+    'TXT mail.box.example': ['v=spf1 +all'],
+    'TXT rsa._domainkey.mail.box.example': [`v=DKIM1; k=rsa; p=${publicPart(MAKERS.rsa)}`],
+  };
+  const signed = dkimMade({ message: from('me@box.example'), tags: { d: 'mail.box.example' } });
+
+  test.each([
+    ['SPF', from('me@box.example'), 'b@mail.box.example'],
+    ['a signature', signed, 'bounce@list.example'],
+  ])('whatever else vouches for the author has time to do so: %s', async (_what, message, sender) => {
+    const resolver = { ...fakeResolver(zone), ptr: () => new Promise<never>(() => undefined) };
+    const chunks = async function* () {
+      yield Buffer.from(message, 'latin1');
+    };
+    const mail = { chunks, ip: '192.0.2.1', helo: 'mx.peer.example', sender };
+    const found = await authenticate(mail, { resolver, timeoutMs: 50 });
+    expect(found).toMatchObject({ iprev: { result: 'temperror' }, dmarc: { result: 'pass' } });
   });
 });
 

@@ -1,16 +1,17 @@
 import type { Resolver } from '../dns/lookup.ts';
 import { boundedResolver } from '../dns/bounded-resolver.ts';
-import { readFields } from '../message/header.ts';
+import { type Field, readFields } from '../message/header.ts';
+import { MOST_SETS } from './arc-chain.ts';
 import { chainFound, checkChain } from './arc-verify.ts';
 import { type Authentication, type Dmarc, NO_AUTHOR } from './authentication.ts';
 import { type Author, readAuthor } from './author.ts';
 import { BodyHashes } from './body-hashes.ts';
-import { checkSignature, dkimFound } from './dkim-verify.ts';
-import { evaluate, published } from './dmarc.ts';
+import { type Checked, checkSignature, dkimFound, openSigner } from './dkim-verify.ts';
+import { askAhead, evaluate, type Published, published } from './dmarc.ts';
 import type { KnownPolicies } from './known-policies.ts';
 import { iprevOf, reverseNames } from './reverse-name.ts';
 import { SignedHeader } from './signed-header.ts';
-import { checkSpf } from './spf.ts';
+import { checkSpf, type SpfFound } from './spf.ts';
 
 /** A message as it came, and from where. */
 export interface Arrived {
@@ -34,8 +35,10 @@ export interface Verification {
 }
 
 const LONGEST_MS = 5000;
-/** Different ones that a message may cause; SPF alone has its own, lower limit (RFC 7208 4.6.4). */
+/** Different ones that a message may cause beside its ARC chain; SPF alone has its own, lower limit (RFC 7208 4.6.4). */
 const MOST_QUESTIONS = 100;
+/** One for each seal, and one for the message signature of the last set. */
+const MOST_CHAIN_QUESTIONS = MOST_SETS + 1;
 /** Octets. A header that is longer is read by nobody else either. */
 const MOST_HEADER = 256 * 1024;
 /** Each costs a look-up and a verification. */
@@ -57,8 +60,10 @@ export async function authenticate(mail: Arrived, options: Verification): Promis
     const fields = readFields(message.header);
     const header = new SignedHeader(message.header, fields);
     if (resolver === null) return unasked(mail, readAuthor(fields, message.header));
-    using questions = closing(boundedResolver(resolver, { questions: MOST_QUESTIONS, timeoutMs }));
-    return await verify(mail, header, { ...message, rest: chunks }, { resolver: questions.resolver, policies, now });
+    using own = closing(boundedResolver(resolver, { questions: MOST_QUESTIONS, timeoutMs }));
+    using others = closing(boundedResolver(resolver, { questions: MOST_CHAIN_QUESTIONS, timeoutMs }));
+    const asking = { resolver: own.resolver, chainResolver: others.resolver, policies, now };
+    return await verify(mail, header, { ...message, rest: chunks }, asking);
   } finally {
     await chunks.return?.();
   }
@@ -74,28 +79,30 @@ interface Message {
 
 interface Asking {
   resolver: Resolver;
+  /** For the ARC chain alone: fifty seals are to leave no question open that is about the author. */
+  chainResolver: Resolver;
   policies: KnownPolicies | undefined;
   now: number;
 }
 
 async function verify(mail: Arrived, header: SignedHeader, message: Message, asking: Asking): Promise<Authentication> {
-  const { resolver, policies, now } = asking;
+  const { resolver, chainResolver, policies, now } = asking;
   const bodies = new BodyHashes();
   const author = readAuthor(header.fields, message.header);
   const signed = header.fields.filter(({ name }) => name === 'dkim-signature').slice(0, MOST_SIGNATURES);
   // All questions are on their way before the body is read.
-  const signatures = Promise.all(signed.map((field) => checkSignature(header, field, bodies, { resolver, now })));
-  const chain = checkChain(header, bodies, { resolver, now });
+  const signatures = signed.map(async (field) => {
+    return { field, checked: await checkSignature(header, field, bodies, { resolver, now }) };
+  });
+  const chain = checkChain(header, bodies, { resolver: chainResolver, now });
   const spf = checkSpf(mail, resolver);
   const reverse = reverseNames(mail.ip, resolver);
   const policy = author.kind === 'author' ? published(author.address.domain, resolver, policies) : undefined;
-  const all = Promise.all([signatures, chain, spf, reverse, policy]);
+  const ahead = policy && alignmentAhead(policy, spf, signatures, resolver);
+  const all = Promise.all([Promise.all(signatures), chain, spf, reverse, policy, ahead]);
   await readBody(message, bodies, all);
   const [checked, chained, sent, names, asked] = await all;
-  const dkim = signed.flatMap((field, at) => {
-    const one = checked[at];
-    return one === undefined ? [] : [dkimFound(field, one, bodies)];
-  });
+  const dkim = checked.map((one) => dkimFound(one.field, one.checked, bodies));
   return {
     spf: sent,
     dkim,
@@ -103,6 +110,21 @@ async function verify(mail: Arrived, header: SignedHeader, message: Message, ask
     ...chainFound(chained, bodies),
     iprev: iprevOf(mail.ip, names),
   };
+}
+
+/** What alignment will ask about whoever may vouch for the author, each as soon as it is known that it may. */
+async function alignmentAhead(
+  author: Promise<Published>,
+  spf: Promise<SpfFound>,
+  signatures: readonly Promise<{ field: Field; checked: Checked }>[],
+  resolver: Resolver,
+): Promise<void> {
+  const sent = spf.then(({ result, domain }) => (['pass', 'temperror'].includes(result) ? domain : undefined));
+  const signers = signatures.map((one) => one.then(({ field, checked }) => openSigner(field, checked)));
+  await Promise.all([
+    askAhead(author, { method: 'spf', domain: sent }, resolver),
+    ...signers.map((domain) => askAhead(author, { method: 'dkim', domain }, resolver)),
+  ]);
 }
 
 /** Hashes the body; `all` is what goes on meanwhile and is not to fail unheard. */
@@ -159,7 +181,7 @@ function nobodyAsked(ip: string): Authentication {
 export const UNKNOWN: Authentication = {
   spf: { result: 'temperror', domain: '' },
   dkim: [],
-  dmarc: { result: 'temperror', ...NO_AUTHOR },
+  dmarc: { result: 'temperror', ...NO_AUTHOR, unsure: true },
   arc: 'temperror',
   iprev: { result: 'temperror', name: '', ip: '' },
 };

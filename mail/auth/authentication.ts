@@ -38,6 +38,8 @@ export interface Dmarc {
   organization: string;
   /** SPF or DKIM vouches for the author's domain, whether or not it asks for anything. RFC 9989 4.4. */
   aligned: boolean;
+  /** It is not known to be aligned, and the DNS did not answer something that could have shown that it is. */
+  unsure?: true;
   /** With `permerror`: what the message has instead of one author, in our words. */
   why?: string;
 }

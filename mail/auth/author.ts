@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Address, addressKey, parseAddress } from '../message/address.ts';
+import { decodeWords } from '../message/encoded-word.ts';
 import type { Field } from '../message/header.ts';
 
 /** Who a message says it is from. */
@@ -53,14 +54,24 @@ function readFrom(raw: string): Author {
   if (spelled === '' && angle === undefined) return none('no address in From');
   // Some readers decode before they look for the "@", and then it is another address.
   if (spelled.includes('=?')) return none('an encoded word for an address in From');
-  if (/^[A-Za-z0-9_-]{0,64}$/.test(spelled) && !phrase.includes('@'))
-    return { kind: 'nobody', why: 'no domain in From' };
+  if (/^[A-Za-z0-9_-]{0,64}$/.test(spelled))
+    return showsAddress(raw)
+      ? none('an address in From that is only a name')
+      : { kind: 'nobody', why: 'no domain in From' };
   const address = parseAddress(spelled);
   if (address === undefined) return none('no address in From that can be read');
   if (/[<>@,;:"\\]/.test(address.local)) return none('an address in From that holds another one');
   return angle !== undefined && namesAnother(phrase, address)
     ? none('two addresses in From')
     : { kind: 'author', address };
+}
+
+/**
+ * `"ceo@bank.example" <>`: where there is no address a reader takes the name for one, be it in quotes, in a comment or
+ * encoded, and no domain was asked about it.
+ */
+function showsAddress(raw: string): boolean {
+  return decodeWords(raw).normalize('NFKC').includes('@');
 }
 
 interface Parts {

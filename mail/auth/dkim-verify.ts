@@ -28,7 +28,7 @@ export async function checkSignature(
   const signature = readSignature(field.value, now, arc);
   if (signature.kind === 'flaw') return signature;
   // Before anything is awaited: the body is read meanwhile.
-  bodies.want({ relaxed: signature.relaxed.body, length: signature.length });
+  bodies.want(signature.relaxed.body);
   const data = (): Buffer => header.data(signature.names, field, signature.unsigned, signature.relaxed.header);
   const wrong = await signerFlaw(signature, data, resolver, ({ strict }) =>
     strict && signature.identity !== signature.domain ? flaw('permerror', 'the key is for d= alone') : undefined,
@@ -38,10 +38,19 @@ export async function checkSignature(
 
 /** What is wrong with the body that a good signature came with. */
 export function bodyFlaw({ relaxed, length, bodyHash }: Signature, bodies: BodyHashes): Flaw | undefined {
-  const { hash: found, beyond } = bodies.get({ relaxed: relaxed.body, length });
-  if (beyond < 0 || !found.equals(bodyHash)) return flaw('fail', 'the body is not the one that was signed');
-  // RFC 6376 8.2: whoever likes may have written what stands behind.
-  return beyond > 0 ? flaw('policy', 'the signature leaves the end of the body open') : undefined;
+  const body = bodies.get(relaxed.body);
+  const covered = length ?? body.length;
+  // RFC 6376 8.2: whoever likes may have written what stands behind. So what stands before is not hashed either: each
+  // signature could ask for another length of it.
+  if (covered < body.length) return flaw('policy', 'the signature leaves the end of the body open');
+  const whole = covered === body.length && body.hash.equals(bodyHash);
+  return whole ? undefined : flaw('fail', 'the body is not the one that was signed');
+}
+
+/** The domain of a signature that may be found good; undefined where it cannot. */
+export function openSigner(field: Field, checked: Checked): string | undefined {
+  if (checked.kind === 'good') return checked.signature.domain;
+  return checked.result === 'temperror' ? claimedSigner(field.value).domain : undefined;
 }
 
 /** What is reported of a signature. */

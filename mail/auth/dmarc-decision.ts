@@ -18,8 +18,8 @@ export interface DmarcDecision {
 
 export interface DmarcPolicies {
   handling: DmarcHandling;
-  /** Domains whose seal is believed when they say that a message passed before they changed it. In lower case. */
-  trustedSealers: readonly string[];
+  /** {@link trustedSealer} of the message. */
+  sealer: string | undefined;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface DmarcPolicies {
  * trusted speaks for a message that fails (RFC 8617 7.2). The DNS being down speaks against nobody, unless it alone could
  * have told a forgery: then the peer is asked to come again.
  */
-export function decideDmarc(found: Authentication, { handling, trustedSealers }: DmarcPolicies): DmarcDecision {
+export function decideDmarc(found: Authentication, { handling, sealer }: DmarcPolicies): DmarcDecision {
   const { result, policy, domain } = found.dmarc;
   switch (result) {
     case 'pass':
@@ -41,11 +41,9 @@ export function decideDmarc(found: Authentication, { handling, trustedSealers }:
     case 'none':
       return { kind: 'pass', why: `${domain === '' ? 'Its author' : domain} asks for nothing` };
     case 'temperror':
-    case 'fail': {
-      const sealer = trustedSealer(found, trustedSealers);
+    case 'fail':
       if (sealer !== undefined) return { kind: 'pass', why: `${sealer}, which is trusted, received it from ${domain}` };
       return result === 'fail' ? failed(domain, policy, handling) : unsure(domain, policy, handling);
-    }
   }
 }
 
@@ -63,11 +61,19 @@ function unsure(domain: string, policy: Authentication['dmarc']['policy'], handl
   return { kind: 'later', why: `${why}, which asks for protection`, status: '4.7.0' };
 }
 
-/** Who sealed the chain last, where that is somebody trusted who saw the message pass. */
-function trustedSealer({ arc, sealer }: Authentication, trusted: readonly string[]): string | undefined {
+/**
+ * Who sealed the chain last, where that is somebody trusted who saw the message pass. `trusted`: domains that are believed
+ * when they say that a message passed before they changed it, in lower case.
+ */
+export function trustedSealer({ arc, sealer }: Authentication, trusted: readonly string[]): string | undefined {
   if (arc !== 'pass' || sealer === undefined || !trusted.includes(sealer.domain)) return undefined;
   const { dmarc, spf, dkim } = sealer;
   // Without DMARC in its results: what it would have been made of.
   const passed = dmarc === 'pass' || (dmarc === '' && (dkim === 'pass' || spf === 'pass'));
   return passed ? sealer.domain : undefined;
+}
+
+/** The same, where it saw the author proved: without DMARC its results may be about somebody else than the author. */
+export function vouchingSealer(found: Authentication, trusted: readonly string[]): string | undefined {
+  return found.sealer?.dmarc === 'pass' ? trustedSealer(found, trusted) : undefined;
 }

@@ -70,28 +70,38 @@ async function isMissing(domain: string, resolver: Resolver): Promise<boolean | 
 
 /**
  * Whether SPF or DKIM vouches for the author, and what DMARC makes of it. RFC 9989 4.4, 5.3. What could not be looked up
- * might have passed, so then it does not fail.
+ * might have passed, so where it could be aligned nothing fails. Elsewhere it changes nothing: anybody can add a signature
+ * of a domain whose name servers are silent, and lists have trouble of their own.
  */
 export async function evaluate(
   author: Published,
   { spf, dkim }: Pick<Authentication, 'spf' | 'dkim'>,
   resolver: Resolver,
 ): Promise<Dmarc> {
-  const { policy, domain, organization } = author;
-  const passed = [
-    ...(spf.result === 'pass' ? [{ domain: spf.domain, strict: author.strict.spf }] : []),
-    ...dkim.flatMap((one) => (one.result === 'pass' ? [{ domain: one.domain, strict: author.strict.dkim }] : [])),
-  ];
-  const aligned = await Promise.all(passed.map((one) => isAligned(one, author, resolver)));
-  const rest = { policy, domain, organization, aligned: aligned.includes(true) };
+  const { policy, domain, organization, strict } = author;
+  const claims = [{ ...spf, strict: strict.spf }, ...dkim.map((one) => ({ ...one, strict: strict.dkim }))];
+  const alignment = (asked: 'pass' | 'temperror'): Promise<(boolean | undefined)[]> =>
+    Promise.all(claims.filter(({ result }) => result === asked).map((one) => isAligned(one, author, resolver)));
+  const [passed, open] = await Promise.all([alignment('pass'), alignment('temperror')]);
+  const aligned = passed.includes(true);
+  const unsure = author.troubled || passed.includes(undefined) || open.some((one) => one !== false);
+  const rest = { policy, domain, organization, aligned, ...(unsure && !aligned && { unsure }) };
   if (author.kind === 'nothing') return { result: 'none', ...rest };
-  if (author.kind === 'found' && rest.aligned) return { result: 'pass', ...rest };
-  const unsure = author.troubled || aligned.includes(undefined) || [spf, ...dkim].some(isUnsure);
+  if (author.kind === 'found' && aligned) return { result: 'pass', ...rest };
   return { result: unsure ? 'temperror' : 'fail', ...rest };
 }
 
-function isUnsure({ result }: { result: string }): boolean {
-  return result === 'temperror';
+/**
+ * Asks what {@link evaluate} will ask about a domain that may vouch for the author, as soon as it is known that it may:
+ * one silent name server uses up the time for all questions, and nothing new is answered at the end.
+ */
+export async function askAhead(
+  author: Promise<Published>,
+  { method, domain }: { method: keyof Published['strict']; domain: Promise<string | undefined> },
+  resolver: Resolver,
+): Promise<void> {
+  const [published, named] = await Promise.all([author, domain]);
+  if (named !== undefined) await isAligned({ domain: named, strict: published.strict[method] }, published, resolver);
 }
 
 /** Undefined when the organization of a domain could not be found out. */

@@ -1,4 +1,4 @@
-import { textKey } from '../message/address.ts';
+import { parseAddress } from '../message/address.ts';
 import { namesOf, rulingOn } from '../policy/sender-rules.ts';
 import type { Read } from '../store/engine/types.ts';
 import { recipientRules } from '../store/sender-rule.ts';
@@ -8,11 +8,11 @@ import { namedRecipients, type Outgoing } from './outgoing.ts';
 export async function blockedRecipient(rx: Read, mail: Outgoing): Promise<string | undefined> {
   const { tenant, account } = mail;
   const named = namedRecipients(mail);
-  const patterns = (): string[] => [...new Set(named.flatMap((to) => namesOf(textKey(to))))];
+  const patterns = (): string[] => [...new Set(named.flatMap((to) => namesOf(parseAddress(to))))];
   const rules = await recipientRules(rx, { tenant, account, patterns });
   if (rules.length === 0) return undefined;
   for (const to of named) {
-    const ruling = rulingOn(rules, { author: textKey(to), aligned: true, sender: '', networks: [] });
+    const ruling = rulingOn(rules, { author: parseAddress(to), aligned: true, sender: undefined, networks: [] });
     if (ruling?.kind === 'block') {
       return `Mail to ${to} is blocked by the rule ${ruling.rule.pattern} of ${ruling.rule.account === null ? 'the organization' : 'the mailbox'}; list_sender_rules shows it`;
     }

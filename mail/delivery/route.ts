@@ -34,7 +34,7 @@ export interface Asking {
 }
 
 interface From {
-  sender: string;
+  sender: Address | undefined;
   networks: readonly string[];
   /** Rules are asked about the author as well, when the message is there. */
   judged: boolean;
@@ -67,7 +67,7 @@ export async function route(store: Store, address: Address, asking: Asking = {})
 
 /** Leaves out those who block the sender, before anything of the message has come. */
 async function spared(store: Store, here: Route & { kind: 'here' }, from: From): Promise<Route> {
-  const patterns = patternsOf({ author: '', aligned: false, ...from });
+  const patterns = patternsOf({ author: undefined, aligned: false, ...from });
   const open: number[] = [];
   let blocked: SenderRule | undefined;
   for (const account of here.accounts) {

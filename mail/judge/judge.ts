@@ -1,6 +1,6 @@
 import { authenticate } from '../auth/authenticate.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import { decideDmarc } from '../auth/dmarc-decision.ts';
+import { decideDmarc, trustedSealer, vouchingSealer } from '../auth/dmarc-decision.ts';
 import type { KnownPolicies } from '../auth/known-policies.ts';
 import type { Resolver } from '../dns/lookup.ts';
 import { MAIL_POLICY } from '../policy/mail-policy.ts';
@@ -54,11 +54,11 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const authentication = await authenticated(options, mail);
   // Where name servers are silent a thousand messages stop waiting at once, and each is sampled before any timer runs.
   options.alive?.();
-  const { trustedSealers } = options;
-  const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, trustedSealers });
+  const sealer = trustedSealer(authentication, options.trustedSealers);
+  const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, sealer });
   const nothing = { authentication, author, findings: [], senders: [], accounts: [] };
   if (!mail.checks) return nothing;
-  const sample = await sampled(mail, authentication);
+  const sample = await sampled(mail, authentication, vouchingSealer(authentication, options.trustedSealers));
   const senders = senderKeys(sample);
   let read: readonly number[] | undefined;
   // Only for who has taught something: it is the dearest of all that is done with a message.
@@ -67,7 +67,7 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
   const accounts: AccountJudgement[] = [];
   const said = senderRulings(options, sample);
   for (const account of mail.accounts) {
-    const own = await ownJudgement(options, { sample, senders, words, now: mail.now }, account);
+    const own = await ownJudgement(options, { sample, sealer, senders, words, now: mail.now }, account);
     if (own === undefined) continue;
     const { findings: more, ...rule } = await said(account);
     accounts.push({ ...own, ...rule, findings: [...own.findings, ...more] });
@@ -88,10 +88,14 @@ function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Findi
   return scan({ trace, peer: { ...peer, name: '' }, sender, recipients, size, octets: () => octetsOf(octets) });
 }
 
-async function sampled(mail: Arriving, authentication: Authentication): Promise<Sample> {
+async function sampled(mail: Arriving, authentication: Authentication, sealer?: string): Promise<Sample> {
   const { octets, headerLength, parts, peer, sender } = mail;
   using message = typeof octets === 'string' ? ofFile(octets) : ofBytes(octets);
-  const arrival = { peer: { ...peer, name: authentication.iprev.name }, sender };
+  const arrival = {
+    peer: { ...peer, name: authentication.iprev.name },
+    sender,
+    ...(sealer !== undefined && { sealer }),
+  };
   return sampleOf(
     { read: (start, length) => message.read(start, length), headerLength, parts },
     arrival,
@@ -107,6 +111,8 @@ function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Pr
 /** What every recipient is asked about. */
 interface Subject {
   sample: Sample;
+  /** Trusted, and saw it pass. */
+  sealer: string | undefined;
   senders: readonly string[];
   words: () => readonly number[];
   now: number;
@@ -114,10 +120,9 @@ interface Subject {
 
 async function ownJudgement(
   options: JudgeOptions,
-  { sample, senders, words, now }: Subject,
+  { sample, sealer, senders, words, now }: Subject,
   account: number,
 ): Promise<AccountJudgement | undefined> {
-  const { trustedSealers } = options;
   const facts = await options.read(recipientFacts, { account });
   if (facts === undefined) return undefined;
   const { policy } = facts;
@@ -128,7 +133,7 @@ async function ownJudgement(
   return {
     account,
     policy,
-    author: decideDmarc(sample.authentication, { handling: policy.dmarc, trustedSealers }),
+    author: decideDmarc(sample.authentication, { handling: policy.dmarc, sealer }),
     findings: [...taught, ...findings, ...checkFamiliar(sample, facts)],
     known,
   };

@@ -1,3 +1,4 @@
+import { keyedAddress, parseAddress } from '../message/address.ts';
 import type { Finding } from '../policy/finding.ts';
 import { networksOf } from '../policy/network-pattern.ts';
 import type { Sample } from '../policy/sample.ts';
@@ -35,6 +36,11 @@ export function senderRulings(reader: Reader, sample: Sample): (account: number)
 
 function aboutWriter(sample: Sample): { writer: Writer; patterns: string[] } {
   const { author, sender, peer } = sample;
-  const writer = { author, sender, networks: networksOf(peer.ip), aligned: vouchedDomain(sample) !== '' };
+  const writer = {
+    author: keyedAddress(author),
+    sender: parseAddress(sender),
+    networks: networksOf(peer.ip),
+    aligned: vouchedDomain(sample) !== '',
+  };
   return { writer, patterns: patternsOf(writer) };
 }

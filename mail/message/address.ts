@@ -64,6 +64,15 @@ export function addressKey(address: Address): string {
   return `${address.local.toLowerCase()}@${address.domain}`;
 }
 
+/**
+ * The address of a key, all of it in lower case; undefined for ''. This is no parse, which would refuse what a key holds
+ * without its quotes: a domain has no "@", so the last one parts the two.
+ */
+export function keyedAddress(key: string): Address | undefined {
+  const at = key.lastIndexOf('@');
+  return at <= 0 ? undefined : { local: key.slice(0, at), domain: key.slice(at + 1) };
+}
+
 /** {@link addressKey} of a text that was an address when it was written down. */
 export function textKey(text: string): string {
   const address = parseAddress(text);

@@ -1,9 +1,9 @@
 import type { Authentication } from '../auth/authentication.ts';
-import { addressKey, parseAddress } from '../message/address.ts';
-import { decodeCharset, decodeTransfer, guessLatin1 } from '../message/decode.ts';
-import { parseAddressList } from '../message/header-addresses.ts';
+import { readAuthor } from '../auth/author.ts';
+import { addressKey } from '../message/address.ts';
+import { decodeCharset, decodeTransfer } from '../message/decode.ts';
 import { headerText } from '../message/header-text.ts';
-import { firstField, readFields, type Field, unfold } from '../message/header.ts';
+import { firstField, readFields } from '../message/header.ts';
 import { htmlText } from '../message/html-text.ts';
 import { LIMITS } from '../message/limits.ts';
 import { type Part, unpackParts } from '../message/parts.ts';
@@ -22,7 +22,7 @@ export interface JudgedMessage {
 }
 
 /** Who handed a message over, and as what. */
-export type Arrival = Pick<Sample, 'peer' | 'sender'>;
+export type Arrival = Pick<Sample, 'peer' | 'sender' | 'sealer'>;
 
 const MOST_TEXT = 256 * 1024;
 /** Octets of text parts that are read, as they stand. */
@@ -39,19 +39,24 @@ const MOST_SUBJECT = 2000;
 /** Takes a message apart once for all checks. Bounded in time and memory whatever the message is; nothing throws on it. */
 export async function sampleOf(
   message: JudgedMessage,
-  { peer, sender }: Arrival,
+  { peer, sender, sealer }: Arrival,
   authentication: Authentication,
 ): Promise<Sample> {
   const parts = unpackParts(message.parts);
   const own = ownParts(parts);
-  const fields = fieldsOf(message);
+  const header = headerOf(message);
+  const fields = readFields(header, LIMITS.fields).map((field) => ({
+    ...field,
+    value: field.value.slice(0, LIMITS.field),
+  }));
   const { text, html } = textsOf(message, own.filter(isBody));
   return {
     peer,
     sender,
+    ...(sealer !== undefined && { sealer }),
     fields,
     subject: headerText((firstField(fields, 'subject') ?? '').slice(0, 8 * MOST_SUBJECT)).slice(0, MOST_SUBJECT),
-    author: authorOf(fields),
+    author: authorOf(header),
     text,
     html,
     links: linksOf(html, text),
@@ -60,21 +65,15 @@ export async function sampleOf(
   };
 }
 
-function fieldsOf({ read, headerLength }: JudgedMessage): Field[] {
+function headerOf({ read, headerLength }: JudgedMessage): string {
   const octets = read(0, Math.min(headerLength, LIMITS.header));
-  const header = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('latin1');
-  return readFields(header, LIMITS.fields).map((field) => ({ ...field, value: field.value.slice(0, LIMITS.field) }));
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('latin1');
 }
 
-/** {@link addressKey} of the one author; '' when there is none, or more than one. */
-export function authorOf(fields: readonly Field[]): string {
-  const from = fields.filter(({ name }) => name === 'from');
-  const members = from.flatMap(({ value }) => parseAddressList(unfold(value.slice(0, 8192)), 10));
-  const named = members.filter(({ host }) => host !== undefined);
-  const [only] = named;
-  if (from.length !== 1 || named.length !== 1 || only === undefined) return '';
-  const address = parseAddress(guessLatin1(`${only.mailbox ?? ''}@${only.host ?? ''}`));
-  return address === undefined ? '' : addressKey(address);
+/** By the same reading as DMARC, of as many fields: two that differ would let an author pass the checks unseen. */
+function authorOf(header: string): string {
+  const author = readAuthor(readFields(header), header);
+  return author.kind === 'author' ? addressKey(author.address) : '';
 }
 
 /** What is inside an attached message is not text of this one. */

@@ -45,6 +45,8 @@ export interface Sample {
   };
   /** Envelope sender, '' for the null reverse-path. */
   sender: string;
+  /** A trusted domain that passed it on, and found that its author was proved before it changed it. */
+  sealer?: string;
   /** Of its header, as far as headers are read. */
   fields: readonly Field[];
   /** Decoded. */

@@ -1,4 +1,4 @@
-import { addressKey, parseAddress, parseDomain, withoutDetail } from '../message/address.ts';
+import { type Address, addressKey, parseAddress, parseDomain, withoutDetail } from '../message/address.ts';
 import { plainWord } from './finding.ts';
 
 /** Somebody's word about who may write to them, or to whom they may. */
@@ -12,12 +12,12 @@ export interface SenderRule {
 
 /** Who is judged by rules. */
 export interface Writer {
-  /** The one author in From, as looked up; '' when there is none. */
-  author: string;
+  /** The one author in From. */
+  author: Address | undefined;
   /** The author's domain vouches for it: DMARC, or an aligned SPF or DKIM, passed. */
   aligned: boolean;
-  /** Envelope sender, as looked up; '' for the null reverse-path. */
-  sender: string;
+  /** Envelope sender; undefined for the null reverse-path. */
+  sender: Address | undefined;
   /** Networks of the peer, as `networksOf` names them. */
   networks: readonly string[];
 }
@@ -39,8 +39,7 @@ export function patternsOf({ author, sender, networks }: Writer): string[] {
 }
 
 /** The patterns that an address fits: itself, without its `+detail`, its domain, and `*.` before each parent. */
-export function namesOf(key: string): string[] {
-  const address = parseAddress(key);
+export function namesOf(address: Address | undefined): string[] {
   if (address === undefined) return [];
   const plain = withoutDetail(address);
   const labels = address.domain.split('.');

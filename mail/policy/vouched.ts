@@ -1,7 +1,7 @@
 import { domainOf } from './registrable.ts';
 import type { Sample } from './sample.ts';
 
-type Proved = Pick<Sample, 'author' | 'authentication'>;
+type Proved = Pick<Sample, 'author' | 'authentication' | 'sealer'>;
 
 /** The authenticated domain that stands for the one author, or '' when nothing vouches for it: then From is only a claim. */
 export function vouchedDomain({ author, authentication: { dmarc } }: Proved): string {
@@ -9,12 +9,15 @@ export function vouchedDomain({ author, authentication: { dmarc } }: Proved): st
   return author !== '' && dmarc.aligned && dmarc.domain === domain ? domain : '';
 }
 
-/** Whether it was asked and answered that nothing vouches for the author: trouble of the DNS speaks against nobody. */
+/**
+ * Whether it was asked and answered that nothing vouches for the author: trouble of the DNS speaks against nobody. But
+ * only trouble that could have hidden a proof: a sender whose own name servers are silent would silence the checks. Who
+ * is trusted may have seen the proof before it broke it.
+ */
 export function isUnproven(sample: Proved): boolean {
-  const { dmarc, dkim, spf, iprev } = sample.authentication;
+  const { dmarc, spf, iprev } = sample.authentication;
   const asked = iprev.result !== 'none' || spf.result !== 'none';
-  const unsure = [dmarc, spf, ...dkim].some(({ result }) => result === 'temperror');
-  return asked && !unsure && vouchedDomain(sample) === '';
+  return asked && dmarc.unsure !== true && sample.sealer === undefined && vouchedDomain(sample) === '';
 }
 
 /** Whether what should vouch for the author says no: more than that there is nothing that could. */

@@ -2,7 +2,7 @@ import type { Login } from '../login/types.ts';
 import { copyOf } from '../delivery/incoming-report.ts';
 import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { looksRewritten, originalSender } from '../forwarder/srs.ts';
-import { type Address, addressKey } from '../message/address.ts';
+import type { Address } from '../message/address.ts';
 import { networksOf } from '../policy/network-pattern.ts';
 import { ownsAddress } from '../store/account.ts';
 import { MOST_REPORTS } from '../store/departed.ts';
@@ -53,9 +53,8 @@ export class StoreIntake implements Intake, IntakeDesk {
   }
 
   /** Of a peer and its envelope sender, what rules may be about. */
-  #known({ sender, ip }: Announced): { sender: string; networks: string[]; judged: boolean } {
-    const judged = this.options.judging?.checks === true;
-    return { sender: sender === undefined ? '' : addressKey(sender), networks: networksOf(ip), judged };
+  #known({ sender, ip }: Announced): { sender: Address | undefined; networks: string[]; judged: boolean } {
+    return { sender, networks: networksOf(ip), judged: this.options.judging?.checks === true };
   }
 
   async postpone(contact: Contact): Promise<Refusal | undefined> {

@@ -12,7 +12,7 @@ import {
   senderRules,
   senderRulesOf,
 } from '../../mail/store/sender-rule.ts';
-import { sampleWith, vouchedBy } from '../support/sample.ts';
+import { sampleFrom, sampleWith, vouchedBy } from '../support/sample.ts';
 import { testAlias } from '../support/aliases.ts';
 import { testIntake, theAddress } from '../support/arrivals.ts';
 import { judgingBy } from '../support/judging.ts';
@@ -56,6 +56,12 @@ describe('before a message has come', () => {
     expect((await toAnna('Ann@other.test', '198.51.100.1')).kind).toBe('here');
     // Nobody else's business.
     expect((await toAnna('Ann@shop.example', undefined, 'bert')).kind).toBe('here');
+  });
+
+  test('its envelope sender is blocked with and without quotes', async () => {
+    await add({ pattern: 'shop.example' });
+    expect((await toAnna('"a b"@shop.example')).kind).toBe('blocked');
+    expect((await toAnna('"a b"@other.test')).kind).toBe('here');
   });
 
   test('the null reverse-path is nobody, and comes from somewhere', async () => {
@@ -115,7 +121,12 @@ describe('before a message has come', () => {
 });
 
 describe('rules of a mailbox and of its organization', () => {
-  const about = { author: 'ann@shop.example', aligned: true, sender: '', networks: networksOf('192.0.2.7') };
+  const about = {
+    author: theAddress('ann@shop.example'),
+    aligned: true,
+    sender: undefined,
+    networks: networksOf('192.0.2.7'),
+  };
   const ruling = async (account: number) =>
     rulingOn(await box.store.read(senderRules, { account, patterns: patternsOf(about) }), about);
 
@@ -181,6 +192,12 @@ describe('a message that is judged', () => {
   });
 });
 
+test('a message by an author in quotes is ruled like any', async () => {
+  await add({ pattern: 'shop.example', account: null });
+  const sample = await sampleFrom('From: "a b"@shop.example\n\nx\n');
+  expect(await senderRulings(box.store, sample)(anna)).toMatchObject({ rule: { kind: 'block' } });
+});
+
 describe('mail that leaves', () => {
   const send = async (to: string, over: object = {}) => {
     const mail = outgoing('From: anna@box.test\r\n\r\nhello\r\n', [to], {
@@ -196,6 +213,7 @@ describe('mail that leaves', () => {
     await add({ pattern: '*.rival.example', outward: true, account: null });
     await add({ pattern: 'boss@shop.example', outward: true });
     expect(await send('ann@shop.example')).toMatchObject({ kind: 'taken' });
+    expect(await send('"a b"@eu.rival.example')).toMatchObject({ kind: 'refused' });
     expect(await send('Boss+x@Shop.example')).toEqual({
       kind: 'refused',
       because:

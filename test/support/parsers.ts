@@ -35,7 +35,7 @@ import { readJson } from '../../mail/jmap/json.ts';
 import { mediaType } from '../../mail/jmap/media-type.ts';
 import { evaluate } from '../../mail/jmap/references.ts';
 import { parseClientFinal, parseClientFirst } from '../../mail/login/scram.ts';
-import { parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
+import { keyedAddress, parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
 import { unanswerable } from '../../mail/message/answerable.ts';
 import { parseAuthors } from '../../mail/message/authors.ts';
 import { isPlainAddress, plainAddress } from '../../mail/message/plain-address.ts';
@@ -185,6 +185,7 @@ const MESSAGE: Parser[] = [
   { name: 'parseAddress', parse: parseAddress },
   { name: 'parseDomain', parse: parseDomain },
   { name: 'textKey', parse: textKey },
+  { name: 'keyedAddress', parse: keyedAddress },
   { name: 'isPlainAddress', parse: isPlainAddress },
   { name: 'plainAddress', parse: (text) => plainAddress(`"${text}`) },
   { name: 'parseAddressList', parse: (text) => parseAddressList(text) },

@@ -18,7 +18,7 @@ const NAMES = BRANDS.filter(({ name }) => name !== '').map(({ name, domain }) =>
 export function displayName(sample: Sample): readonly Finding[] {
   const [from] = namedIn(sample.fields, 'from');
   if (from === undefined || from.name === '') return [];
-  const domain = domainOf(from.address);
+  const domain = domainOf(sample.author);
   const shown = from.name.normalize('NFKC').slice(0, MOST_NAME);
   return [...otherAddress(shown, domain), ...borrowedName(shown, domain, isUnproven(sample))];
 }
@@ -40,6 +40,6 @@ function borrowedName(shown: string, domain: string, unproven: boolean): Finding
   // A branch of it, or one who works for it, has the name in the domain; a look-alike is found elsewhere.
   if (brand === undefined || skeleton(domain).includes(brand.words.join(''))) return [];
   const doubtful = unproven || isFreeMail(domain);
-  const why = `Its author is called like ${brand.domain} and writes from ${plainWord(domain)}`;
+  const why = `Its author is called like ${brand.domain} and writes from ${domain === '' ? 'no address' : plainWord(domain)}`;
   return [{ rule: 'borrowed-name', score: doubtful ? 2 : 1, why, flag: 'phishing' }];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addressKey, parseAddress } from '../../../mail/message/address.ts';
+import { addressKey, keyedAddress, parseAddress } from '../../../mail/message/address.ts';
 import { newestWith } from '../../../mail/jmap/query/newest-with.ts';
 import { searchText } from '../../../mail/jmap/query/run-query.ts';
 import { readTerms } from '../../../mail/message/search-terms.ts';
@@ -96,7 +96,10 @@ async function shown(call: Call, box: Mailbox, contacts: readonly Contact[]): Pr
   const plain = contacts.filter(({ address }) => isPlainAddress(address));
   const addresses = plain.map(({ address }) => address);
   const names = await namesOfAuthors(call, box, addresses);
-  const rules = await call.store.read(senderRules, { account: box.id, patterns: addresses.flatMap(namesOf) });
+  const rules = await call.store.read(senderRules, {
+    account: box.id,
+    patterns: addresses.flatMap((one) => namesOf(keyedAddress(one))),
+  });
   return plain.map(({ address, since, heardAt, wrote }, i) => ({
     address,
     firstSeen: isoOf(since),
@@ -108,7 +111,7 @@ async function shown(call: Call, box: Mailbox, contacts: readonly Contact[]): Pr
 }
 
 function ruleOn(rules: Parameters<typeof rulingOn>[0], address: string): 'allowed' | 'blocked' | null {
-  const ruling = rulingOn(rules, { author: address, aligned: true, sender: '', networks: [] });
+  const ruling = rulingOn(rules, { author: keyedAddress(address), aligned: true, sender: undefined, networks: [] });
   if (ruling === undefined) return null;
   return ruling.kind === 'block' ? 'blocked' : 'allowed';
 }

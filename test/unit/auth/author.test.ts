@@ -61,6 +61,18 @@ describe('no one author', () => {
     [` ${'x'.repeat(9000)}@box.test`, 'none: a From field that is too long'],
     [' <>', 'nobody: no domain in From'],
     [' Mail Delivery Subsystem <MAILER-DAEMON>', 'nobody: no domain in From'],
+    [' MAILER-DAEMON (Mail Delivery System)', 'nobody: no domain in From'],
+    [' "Microsoft Outlook" <>', 'nobody: no domain in From'],
+    [' =?utf-8?q?Syst=C3=A8me_de_messagerie?= <postmaster>', 'nobody: no domain in From'],
+    [' Postmaster', 'nobody: no domain in From'],
+    [' "ceo@bank.example" <>', 'none: an address in From that is only a name'],
+    [' ceo@bank.example <>', 'none: an address in From that is only a name'],
+    [' "ceo@bank.example" <MAILER-DAEMON>', 'none: an address in From that is only a name'],
+    [' (ceo@bank.example) <>', 'none: an address in From that is only a name'],
+    [' MAILER-DAEMON (ceo@bank.example)', 'none: an address in From that is only a name'],
+    [' =?utf-8?q?ceo=40bank=2Eexample?= <>', 'none: an address in From that is only a name'],
+    [' "=?utf-8?b?Y2VvQGJhbmsuZXhhbXBsZQ==?=" <>', 'none: an address in From that is only a name'],
+    [' "ceo\xef\xbc\xa0bank.example" <>', 'none: an address in From that is only a name'],
   ])('%j', (value, expected) => {
     expect(of(value)).toBe(expected);
   });

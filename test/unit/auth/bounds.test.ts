@@ -105,15 +105,34 @@ describe('one budget of look-ups a message', () => {
     expect((await bounded.aaaa('a.test')).kind).toBe('trouble');
   });
 
-  test('fifty seals, eight signatures and everything else', async () => {
-    const sets = Array.from({ length: 50 }, (_, at) => {
+  const sealedBy = (n: number): string =>
+    Array.from({ length: n }, (_, at) => {
       const i = at + 1;
       const tags = `i=${i}; a=rsa-sha256; d=d${i}.example; s=s; b=AA==`;
       return `ARC-Seal: ${tags}; cv=${i === 1 ? 'none' : 'pass'}\r\nARC-Message-Signature: ${tags}; h=from; bh=AA==\r\nARC-Authentication-Results: i=${i}; x\r\n`;
-    });
+    }).join('');
+
+  test('fifty seals leave no question open that is about the author', async () => {
+    const hosts = Array.from({ length: 20 }, (_, i) => `mx${i}.box.test`);
+    const zone: FakeZone = {
+      'TXT box.test': [`v=spf1 ${numbered(8, (i) => `include:i${i}.test`)} mx mx:b.test -all`],
+      ...Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`TXT i${i}.test`, ['v=spf1 ?all']])),
+      'MX box.test': hosts.slice(10).map((name) => `10 ${name}`),
+      'MX b.test': hosts.slice(0, 10).map((name) => `10 ${name}`),
+      ...Object.fromEntries(hosts.map((name) => [`A ${name}`, ['192.0.2.1']])),
+      'PTR 198.51.100.1': Array.from({ length: 10 }, (_, i) => `h${i}.evil.test`),
+    };
+    const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=s%.example; s=s; h=from; bh=AA==; b=AA==\r\n';
+    const signatures = Array.from({ length: 8 }, (_, i) => signature.replace('%', String(i))).join('');
+    const message = `${sealedBy(50)}${signatures}From: me@a.b.c.d.e.f.g.h.box.test\r\n\r\nx`;
+    const found = await judged(message, { zone, sender: 'me@box.test' });
+    expect(found.spf.result).toBe('fail');
+  });
+
+  test('fifty seals, eight signatures and everything else', async () => {
     const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=d%.example; s=s; h=from; bh=AA==; b=AA==\r\n';
     const signatures = Array.from({ length: 100 }, (_, i) => signature.replace('%', String(i)));
-    const message = `${sets.join('')}${signatures.join('')}From: me@a.b.c.d.e.f.g.h.example\r\n\r\nx`;
+    const message = `${sealedBy(50)}${signatures.join('')}From: me@a.b.c.d.e.f.g.h.example\r\n\r\nx`;
     const found = await judged(message);
     expect([found.arc, found.dkim.length, found.dmarc.result]).toEqual(['fail', 8, 'none']);
   });

@@ -152,6 +152,7 @@ describe('what does not pass', () => {
     ['l= shorter than the body', { tags: { l: '5' } }, /^policy: the signature leaves/],
     ['l= longer than the body', { tags: { l: '500' } }, /^fail: the body/],
     ['l=0', { tags: { l: '0' } }, /^policy/],
+    ['l= of a body that was changed', { tags: { l: '19', bh: 'AAAA' } }, /^fail: the body/],
     ['another version', { tags: { v: '2' } }, /^neutral/],
     ['no version', { tags: { v: undefined } }, /^neutral/],
     ['an algorithm that nobody knows', { tags: { a: 'rsa-md5' } }, /^neutral/],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Authentication, Dmarc, Sealer } from '../../../mail/auth/authentication.ts';
-import { decideDmarc, type DmarcHandling } from '../../../mail/auth/dmarc-decision.ts';
+import { decideDmarc, type DmarcHandling, trustedSealer, vouchingSealer } from '../../../mail/auth/dmarc-decision.ts';
 
 const sealer: Sealer = { domain: 'lists.example', dmarc: 'pass', spf: '', dkim: '' };
 
@@ -23,7 +23,7 @@ function found(dmarc: Partial<Dmarc>, more: Partial<Authentication> = {}): Authe
 }
 
 const decide = (one: Authentication, handling: DmarcHandling = 'follow') =>
-  decideDmarc(one, { handling, trustedSealers: ['lists.example'] });
+  decideDmarc(one, { handling, sealer: trustedSealer(one, ['lists.example']) });
 
 describe('what fails', () => {
   test.each([
@@ -106,4 +106,15 @@ describe('a trusted sealer', () => {
     expect(decide(found({ result: 'temperror' }, more)).kind).toBe('pass');
     expect(decide(found({ result: 'permerror', policy: 'none' }, more)).kind).toBe('refuse');
   });
+});
+
+test('only a trusted sealer who saw DMARC pass vouches for the author', () => {
+  const vouches = (more: Partial<Sealer>, arc: Authentication['arc'] = 'pass') =>
+    vouchingSealer(found({}, { arc, sealer: { ...sealer, ...more } }), ['lists.example']);
+  expect(vouches({})).toBe('lists.example');
+  expect(vouches({}, 'fail')).toBeUndefined();
+  expect(vouches({ domain: 'other.example' })).toBeUndefined();
+  expect(vouches({ dmarc: 'fail', dkim: 'pass' })).toBeUndefined();
+  // It may have been the signature of anybody.
+  expect(vouches({ dmarc: '', dkim: 'pass', spf: 'pass' })).toBeUndefined();
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { authenticate } from '../../../mail/auth/authenticate.ts';
 import { KnownPolicies } from '../../../mail/auth/known-policies.ts';
 import { walk } from '../../../mail/auth/dmarc-walk.ts';
 import { readDmarc } from '../../../mail/auth/dmarc-record.ts';
 import { type Arrival, judged } from '../../support/arrival.ts';
+import { dkimMade, MAKERS, publicPart } from '../../support/dkim-maker.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
 const from = (author: string): string => `From: ${author}\r\nSubject: x\r\n\r\nx\r\n`;
@@ -202,6 +204,49 @@ describe('when the DNS does not answer', () => {
     expect(found).toMatchObject({ result: 'temperror', policy: 'reject' });
   });
 
+  const unknown = 'DKIM-Signature: v=1; a=rsa-sha256; d=%; s=k; h=from; bh=AA==; b=AA==\r\n';
+  test.each<[what: string, domain: string, record: string, more: FakeZone, result: string]>([
+    ['of nobody near', 'evil.test', 'p=reject', {}, 'fail'],
+    ['of a name that ends alike', 'mybox.example', 'p=reject', {}, 'fail'],
+    ['of the domain itself', 'box.example', 'p=reject', {}, 'temperror'],
+    ['below it', 'mail.box.example', 'p=reject', {}, 'temperror'],
+    ['below it, which does not count', 'mail.box.example', 'p=reject; adkim=s', {}, 'fail'],
+    [
+      'below it, of another organization',
+      'own.box.example',
+      'p=reject',
+      { 'TXT _dmarc.own.box.example': ['v=DMARC1; p=none; psd=n'] },
+      'fail',
+    ],
+    [
+      'below it, of who knows which organization',
+      'own.box.example',
+      'p=reject',
+      { 'TXT _dmarc.own.box.example': 'trouble' },
+      'temperror',
+    ],
+  ])('a signature %s that could not be checked (%s; %s)', async (_what, domain, record, more, result) => {
+    const silent: FakeZone = { [`TXT k._domainkey.${domain}`]: 'trouble' };
+    const records: FakeZone = { ...zone, 'TXT _dmarc.box.example': [`v=DMARC1; ${record}`], ...silent, ...more };
+    const found = await judged(`${unknown.replace('%', domain)}${from('me@box.example')}`, { zone: records });
+    expect(found.dkim).toMatchObject([{ result: 'temperror', domain }]);
+    expect(found.dmarc.result).toBe(result);
+    expect(found.dmarc.unsure).toBe(result === 'fail' ? undefined : true);
+  });
+
+  test('an SPF policy of somebody else that could not be read changes nothing, its own does', async () => {
+    const silent: FakeZone = { ...zone, 'TXT list.example': 'trouble', 'TXT mail.box.example': 'trouble' };
+    expect((await dmarc('me@box.example', silent)).result).toBe('fail');
+    expect((await dmarc('me@box.example', silent, { sender: 'x@mail.box.example' })).result).toBe('temperror');
+  });
+
+  test('who asks for nothing may be proved all the same, which is not known then', async () => {
+    const silent: FakeZone = { 'TXT k._domainkey.plain.example': 'trouble', 'TXT k._domainkey.evil.test': 'trouble' };
+    const signed = (by: string) => judged(`${unknown.replace('%', by)}${from('me@plain.example')}`, { zone: silent });
+    expect((await signed('plain.example')).dmarc).toMatchObject({ result: 'none', aligned: false, unsure: true });
+    expect((await signed('evil.test')).dmarc).not.toHaveProperty('unsure');
+  });
+
   test('what passes needs nothing more', async () => {
     const troubled: FakeZone = { ...zone, 'TXT _dmarc.example': 'trouble' };
     const sent = { sender: 'me@box.example', ip: '192.0.2.1' };
@@ -218,6 +263,28 @@ describe('when the DNS does not answer', () => {
     expect([policies.get('d0.example'), policies.get('d5999.example')?.policy]).toEqual([undefined, 'reject']);
     now = 8 * 24 * 3600 * 1000;
     expect(policies.get('d5999.example')).toBeUndefined();
+  });
+});
+
+describe('when one name server is silent', () => {
+  const zone: FakeZone = {
+    'TXT _dmarc.box.example': ['v=DMARC1; p=reject'],
+    'TXT mail.box.example': ['v=spf1 +all'],
+    'TXT rsa._domainkey.mail.box.example': [`v=DKIM1; k=rsa; p=${publicPart(MAKERS.rsa)}`],
+  };
+  const signed = dkimMade({ message: from('me@box.example'), tags: { d: 'mail.box.example' } });
+
+  test.each([
+    ['SPF', from('me@box.example'), 'b@mail.box.example'],
+    ['a signature', signed, 'bounce@list.example'],
+  ])('whatever else vouches for the author has time to do so: %s', async (_what, message, sender) => {
+    const resolver = { ...fakeResolver(zone), ptr: () => new Promise<never>(() => undefined) };
+    const chunks = async function* () {
+      yield Buffer.from(message, 'latin1');
+    };
+    const mail = { chunks, ip: '192.0.2.1', helo: 'mx.peer.example', sender };
+    const found = await authenticate(mail, { resolver, timeoutMs: 50 });
+    expect(found).toMatchObject({ iprev: { result: 'temperror' }, dmarc: { result: 'pass' } });
   });
 });
 
@@ -239,4 +306,5 @@ test('a report may be of nobody, other mail may not', async () => {
   const report = from('Mail Delivery Subsystem <MAILER-DAEMON>');
   expect((await judged(report, { sender: '' })).dmarc.result).toBe('none');
   expect((await judged(report)).dmarc.result).toBe('permerror');
+  expect((await judged(from('"ceo@bank.example" <>'), { sender: '' })).dmarc.result).toBe('permerror');
 });

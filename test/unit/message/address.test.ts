@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatAddress, parseAddress } from '../../../mail/message/address.ts';
+import { addressKey, formatAddress, keyedAddress, parseAddress } from '../../../mail/message/address.ts';
 
 describe('a local part beyond ASCII', () => {
   test.each(['änne', '日本', 'a\u{1f600}b', '"än ne"'])('may be %s', (local) => {
@@ -19,3 +19,13 @@ describe('a local part beyond ASCII', () => {
     expect(parseAddress(`"a${text}b"@box.test`)).toBeUndefined();
   });
 });
+
+test.each(['ann@shop.example', '"a b"@shop.example', '"a@b.example"@shop.example', '"a..b"@[192.0.2.1]'])(
+  'the key of %s leads back to it',
+  (text) => {
+    const address = parseAddress(text);
+    expect(address && keyedAddress(addressKey(address))).toEqual(address);
+  },
+);
+
+test.each(['', '@', '@shop.example', 'ann'])('%j is no key', (key) => expect(keyedAddress(key)).toBeUndefined());

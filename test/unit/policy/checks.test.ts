@@ -10,7 +10,14 @@ import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 const here = { hostname: 'box.test', now: Date.UTC(2026, 10, 21, 12) };
 const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
 const asked = { ...nobodyAsked, iprev: { result: 'pass' as const, name: 'mx.sender.example', ip: '192.0.2.7' } };
-const troubled = { ...asked, spf: { result: 'temperror' as const, domain: 'x.example' } };
+/** Of the author's own domain, which might have vouched for it. */
+const troubled = { ...asked, dmarc: { ...asked.dmarc, unsure: true as const } };
+/** Of somebody else's. */
+const silent = {
+  ...asked,
+  spf: { result: 'temperror' as const, domain: 'evil.test' },
+  dkim: [{ result: 'temperror' as const, domain: 'evil.test', selector: 'k' }],
+};
 const failing = { ...nobodyAsked, spf: { result: 'fail' as const, domain: 'x.example' } };
 
 const field = (name: string, value: string): Sample['fields'][number] => ({
@@ -53,6 +60,14 @@ test.each<[string, Partial<Sample>, string[]]>([
   ['a brand in front', link('https://paypal.com.evil.example/x'), ['look-alike-link']],
   ['a brand itself', link('https://www.paypal.com/x'), []],
   ['scripts mixed', link('https://xn--wrldnews-nbh.example/'), ['mixed-scripts']],
+  ['a brand that names no address', from('PayPal <MAILER-DAEMON>', ''), ['borrowed-name']],
+  ['a brand where the address stands', from('<PayPal>', ''), ['borrowed-name']],
+  ['a daemon', from('Mail Delivery Subsystem <MAILER-DAEMON>', ''), []],
+  [
+    'a name that is an address, before a quoted one',
+    from('"boss@mybakery.example" <"a b"@evil.example>', 'a b@evil.example'),
+    ['name-is-address'],
+  ],
   [
     'a name that is an address',
     from('"boss@mybakery.example" <x@evil.example>', 'x@evil.example'),
@@ -150,8 +165,26 @@ test.each<[string, Partial<Sample>, string[]]>([
 
 test.each<[string, Partial<Sample>, string[], boolean]>([
   ['its own domain', { author: 'boss@mybakery.example', authentication: asked }, ['own-domain'], false],
+  [
+    'its own domain behind a quoted name',
+    { author: 'a b@mybakery.example', authentication: asked },
+    ['own-domain'],
+    false,
+  ],
   ['its own domain where nobody was asked', { author: 'boss@mybakery.example' }, [], false],
   ['its own domain in trouble of the DNS', { author: 'boss@mybakery.example', authentication: troubled }, [], false],
+  [
+    'its own domain where somebody else’s name servers are silent',
+    { author: 'boss@mybakery.example', authentication: silent },
+    ['own-domain'],
+    false,
+  ],
+  [
+    'its own domain by a list that is trusted',
+    { author: 'boss@mybakery.example', authentication: failing, sealer: 'lists.example' },
+    [],
+    false,
+  ],
   [
     'its own domain with proof',
     { author: 'boss@mybakery.example', authentication: vouchedBy('mybakery.example') },
@@ -243,6 +276,7 @@ describe('failed proof', () => {
     ['a signature that a list broke', { ...asked, spf, dkim }, false],
     ['nothing', asked, false],
     ['the DNS', { ...troubled, dkim }, false],
+    ['DMARC, where somebody else is silent', { ...silent, dmarc: { ...asked.dmarc, result: 'fail' as const } }, true],
     ['nobody asked', nobodyAsked, false],
   ])('%s', (_what, authentication, failed) => expect(hasFailed(sampleWith({ authentication }))).toBe(failed));
 });

@@ -10,7 +10,6 @@ import { isFreeMail } from '../../../mail/policy/free-mail.ts';
 import { tripletOf } from '../../../mail/policy/greylisting.ts';
 import { countLetters } from '../../../mail/policy/letters.ts';
 import { senderKeys } from '../../../mail/policy/sender-keys.ts';
-import { authorOf } from '../../../mail/policy/sample-of.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { sampleWith } from '../../support/sample.ts';
 
@@ -93,7 +92,6 @@ const PARSERS: Record<string, (text: string) => unknown> = {
   links: (text) => linksOf(text, text),
   'hidden text': amounts,
   'a zip directory': (text) => zipDirectory(Buffer.from(text, 'latin1')),
-  'the author': (text) => authorOf([{ name: 'from', value: text, start: 0, end: 0 }]),
   'a triplet': (text) => tripletOf(text, `${text}@${text}`, text),
   'the keys of a sender': (text) => senderKeys({ ...everywhere(''), author: `${text}@${text}` }),
   'free mail': isFreeMail,

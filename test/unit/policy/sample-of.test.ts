@@ -44,6 +44,17 @@ Content-Type: application/pdf; name=in.pdf
 --outer--
 `;
 
+test.each([
+  ['Ann <Ann@Sender.example>', 'ann@sender.example'],
+  ['"a b"@evil.example', 'a b@evil.example'],
+  ['Boss <"a b"@evil.example>', 'a b@evil.example'],
+  ['a@one.example <b@two.example>', ''],
+  ['Mail Delivery Subsystem <MAILER-DAEMON>', ''],
+])('the author of %s is the one that DMARC asks about', async (value, author) => {
+  expect((await sampleFrom(`From: ${value}\n\nx\n`)).author).toBe(author);
+  expect((await sampleFrom(`${'X: y\n'.repeat(2000)}From: ${value}\n\nx\n`)).author).toBe(author);
+});
+
 test('a message is taken apart: author, subject, texts, links and parts', async () => {
   const sample = await sampleFrom(both);
   expect(sample.author).toBe('ann@sender.example');

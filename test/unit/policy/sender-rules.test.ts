@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseAddress } from '../../../mail/message/address.ts';
 import { networkPattern, networksOf } from '../../../mail/policy/network-pattern.ts';
 import {
   blockedAtOnce,
@@ -13,9 +14,9 @@ import {
 const allow = (pattern: string, account: number | null = 1): SenderRule => ({ kind: 'allow', pattern, account });
 const block = (pattern: string, account: number | null = 1): SenderRule => ({ kind: 'block', pattern, account });
 const writer = (over: Partial<Writer> = {}): Writer => ({
-  author: 'ann+list@news.shop.example',
+  author: parseAddress('ann+list@news.shop.example'),
   aligned: true,
-  sender: 'bounce@mail.esp.example',
+  sender: parseAddress('bounce@mail.esp.example'),
   networks: networksOf('192.0.2.7'),
   ...over,
 });
@@ -51,7 +52,10 @@ const RULINGS: readonly [string, readonly SenderRule[], Partial<Writer>, string 
   ],
   ['block before allow', [allow('news.shop.example'), block('news.shop.example')], {}, 'block'],
   ['unproven does not save', [allow('ann@news.shop.example'), block('*.example')], { aligned: false }, 'block'],
-  ['no author, no sender', [block('*.example')], { author: '', sender: '' }, undefined],
+  ['no author, no sender', [block('*.example')], { author: undefined, sender: undefined }, undefined],
+  ['the domain of a quoted author', [block('evil.example')], { author: parseAddress('"a b"@evil.example') }, 'block'],
+  ['an "@" in quotes', [block('shop.example')], { author: parseAddress('"a@shop.example"@other.example') }, undefined],
+  ['the domain of a quoted sender', [block('evil.example')], { sender: parseAddress('"a b"@evil.example') }, 'block'],
 ];
 
 describe('rules about who writes', () => {
@@ -60,11 +64,11 @@ describe('rules about who writes', () => {
   });
 
   test('every rule that could matter is looked up by its pattern', () => {
-    const patterns = new Set(patternsOf(writer()));
-    for (const [, rules, , kind] of RULINGS) {
+    for (const [, rules, over, kind] of RULINGS) {
+      const patterns = new Set(patternsOf(writer(over)));
       for (const { pattern } of kind === undefined ? [] : rules) expect(patterns).toContain(pattern);
+      expect(patterns.size).toBeLessThan(50);
     }
-    expect(patterns.size).toBeLessThan(50);
   });
 
   test('a block says whose it is', () => {
@@ -78,17 +82,17 @@ describe('rules about who writes', () => {
   });
 
   test('before the message has come only what no author could outweigh is refused', () => {
-    const peer = { sender: 'ann@shop.example', networks: networksOf('192.0.2.7') };
+    const peer = { sender: parseAddress('ann@shop.example'), networks: networksOf('192.0.2.7') };
     expect(blockedAtOnce([block('shop.example')], peer)).toEqual(block('shop.example'));
-    expect(blockedAtOnce([block('192.0.2.0/24')], { ...peer, sender: '' })).toEqual(block('192.0.2.0/24'));
+    expect(blockedAtOnce([block('192.0.2.0/24')], { ...peer, sender: undefined })).toEqual(block('192.0.2.0/24'));
     expect(blockedAtOnce([block('shop.example'), allow('ann@shop.example')], peer)).toBeUndefined();
     expect(blockedAtOnce([block('other.example')], peer)).toBeUndefined();
   });
 
   test('a name as long as names can be is a few patterns', () => {
     const key = `${'a'.repeat(64)}@${'b.'.repeat(120)}example`;
-    expect(namesOf(key)).toHaveLength(122);
-    expect(namesOf('x'.repeat(1_000_000))).toEqual([]);
+    expect(namesOf(parseAddress(key))).toHaveLength(122);
+    expect(namesOf(undefined)).toEqual([]);
   });
 });
 

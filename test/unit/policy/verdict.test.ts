@@ -60,7 +60,8 @@ const KINDS = PATTERNS.flatMap((pattern) => [1, null].map((account) => ({ patter
 /** As it stands for who allows it by a rule of this kind; a network needs no proof of the author. */
 function allowedBy(rule: (typeof KINDS)[number], findings: readonly Finding[], over: Partial<Case> = {}): Decision {
   const aligned = !rule.pattern.includes('/');
-  const writer = { author: 'ann@shop.example', sender: '', aligned, networks: networksOf('192.0.2.7') };
+  const author = { local: 'ann', domain: 'shop.example' };
+  const writer = { author, sender: undefined, aligned, networks: networksOf('192.0.2.7') };
   const ruling = rulingOn([{ kind: 'allow', ...rule }], writer);
   if (ruling?.kind !== 'allow') throw new Error('it is not allowed');
   return decided({ findings, rule: { kind: 'allow', why: ruling.why }, ...over });

@@ -4,7 +4,7 @@ import type { Ban } from '../store/ban.ts';
 export type Protocol = 'smtp' | 'imap' | 'http';
 
 /**
- * What speaks against an address: `logins`: wrong passwords, and tries while it may not try; `recipients`: addresses
+ * What speaks against an address: `logins`: wrong passwords, and tries of a stranger to the account while it may not try; `recipients`: addresses
  * that do not exist; `scans`: another protocol, or what only somebody asks for who looks for holes; `loitering`:
  * connections that came for nothing and had to be ended.
  */

@@ -37,6 +37,6 @@ export interface Gate {
 export interface MailGate extends Gate {
   /** Asked before a message: 0, or the seconds until this address may send again. */
   pause(ip: string): number;
-  /** Counts a message that was read to its end. `taken`: it is in somebody's mailbox. */
+  /** Counts a message of which something was read, to its end or not. `taken`: it is in somebody's mailbox. */
   arrived(ip: string, octets: number, taken: boolean): void;
 }

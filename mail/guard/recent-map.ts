@@ -52,9 +52,9 @@ export class RecentMap<K, V> {
   }
 
   /** Forgets every entry that `gone` names. Linear in the size of the map. */
-  drop(gone: (value: V) => boolean): void {
+  drop(gone: (value: V, key: K) => boolean): void {
     for (const map of [this.#young, this.#old]) {
-      for (const [key, value] of map) if (gone(value)) map.delete(key);
+      for (const [key, value] of map) if (gone(value, key)) map.delete(key);
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Ban } from '../store/ban.ts';
 export type Protocol = 'smtp' | 'imap' | 'http';
 
 /**
- * What speaks against an address: `logins`: wrong passwords, and tries while it may not try; `recipients`: addresses
+ * What speaks against an address: `logins`: wrong passwords, and tries of a stranger to the account while it may not try; `recipients`: addresses
  * that do not exist; `scans`: another protocol, or what only somebody asks for who looks for holes; `loitering`:
  * connections that came for nothing and had to be ended.
  */
@@ -37,6 +37,6 @@ export interface Gate {
 export interface MailGate extends Gate {
   /** Asked before a message: 0, or the seconds until this address may send again. */
   pause(ip: string): number;
-  /** Counts a message that was read to its end. `taken`: it is in somebody's mailbox. */
+  /** Counts a message of which something was read, to its end or not. `taken`: it is in somebody's mailbox. */
   arrived(ip: string, octets: number, taken: boolean): void;
 }

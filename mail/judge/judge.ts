@@ -15,7 +15,7 @@ import { wordsFinding } from '../policy/words/words-finding.ts';
 import { wordsOf } from '../policy/words/words-of.ts';
 import { reputationOf } from '../store/sender.ts';
 import { knownWords } from '../store/words.ts';
-import { sampleOf } from '../policy/sample-of.ts';
+import { type Apart, takenApart } from '../policy/sample-of.ts';
 import type { Query } from '../store/engine/types.ts';
 import { ofBytes, ofFile } from '../store/search/message-octets.ts';
 import { recipientFacts } from '../store/recipient-facts.ts';
@@ -51,19 +51,31 @@ export function createJudge(options: JudgeOptions): Judge {
 async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> {
   // At the same time as the name servers are asked.
   const scanning = mail.checks ? scanned(options, mail) : [];
-  const authentication = await authenticated(options, mail);
-  // Where name servers are silent a thousand messages stop waiting at once, and each is sampled before any timer runs.
+  // Many messages that come, or stop waiting for silent name servers, at once are each worked on before any timer runs.
+  options.alive?.();
+  const apart = mail.checks ? await readApart(mail) : undefined;
+  // The lists are asked beside the rest: one time is for all questions, and name servers of the sender's own that keep
+  // silent must not use up the time in which its address is looked for.
+  const [authentication, listed] = await Promise.all([authenticated(options, mail), listings(options, mail, apart)]);
   options.alive?.();
   const sealer = trustedSealer(authentication, options.trustedSealers);
   const author = decideDmarc(authentication, { handling: MAIL_POLICY.dmarc, sealer });
   const nothing = { authentication, author, findings: [], senders: [], accounts: [] };
-  if (!mail.checks) return nothing;
-  const sample = await sampled(mail, authentication, vouchingSealer(authentication, options.trustedSealers));
+  if (apart === undefined) return nothing;
+  const { peer, sender } = mail;
+  const vouching = vouchingSealer(authentication, options.trustedSealers);
+  const sample: Sample = {
+    ...apart,
+    peer: { ...peer, name: authentication.iprev.name },
+    sender,
+    ...(vouching !== undefined && { sealer: vouching }),
+    authentication,
+  };
   const senders = senderKeys(sample);
   let read: readonly number[] | undefined;
   // Only for who has taught something: it is the dearest of all that is done with a message.
   const words = (): readonly number[] => (read ??= wordsOf(sample));
-  const findings = [...(await generalFindings(options, sample, mail.now)), ...(await scanning)];
+  const findings = [...generalFindings(options, sample, mail.now), ...listed, ...(await scanning)];
   const accounts: AccountJudgement[] = [];
   const said = senderRulings(options, sample);
   for (const account of mail.accounts) {
@@ -76,11 +88,18 @@ async function judge(options: JudgeOptions, mail: Arriving): Promise<Judgement> 
 }
 
 /** What holds for whomever it is to. */
-async function generalFindings({ resolver, hostname, lists }: JudgeOptions, sample: Sample, now: number) {
+function generalFindings({ resolver, hostname }: JudgeOptions, sample: Sample, now: number): Finding[] {
   const here = { hostname, now };
   const shown = checkContent(sample, here);
-  if (resolver === null) return shown;
-  return [...shown, ...checkPeer(sample, here), ...(await lists.findings(sample))];
+  return resolver === null ? shown : [...shown, ...checkPeer(sample, here)];
+}
+
+async function listings(
+  { resolver, lists }: JudgeOptions,
+  { peer, sender }: Arriving,
+  apart: Apart | undefined,
+): Promise<Finding[]> {
+  return resolver === null || apart === undefined ? [] : lists.findings({ ...apart, peer, sender });
 }
 
 function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Finding[]> {
@@ -88,19 +107,10 @@ function scanned({ scan }: JudgeOptions, mail: Arriving): Promise<readonly Findi
   return scan({ trace, peer: { ...peer, name: '' }, sender, recipients, size, octets: () => octetsOf(octets) });
 }
 
-async function sampled(mail: Arriving, authentication: Authentication, sealer?: string): Promise<Sample> {
-  const { octets, headerLength, parts, peer, sender } = mail;
+async function readApart({ octets, headerLength, parts }: Arriving): Promise<Apart> {
   using message = typeof octets === 'string' ? ofFile(octets) : ofBytes(octets);
-  const arrival = {
-    peer: { ...peer, name: authentication.iprev.name },
-    sender,
-    ...(sealer !== undefined && { sealer }),
-  };
-  return sampleOf(
-    { read: (start, length) => message.read(start, length), headerLength, parts },
-    arrival,
-    authentication,
-  );
+  // Awaited here, or the message would be closed before it is read.
+  return await takenApart({ read: (start, length) => message.read(start, length), headerLength, parts });
 }
 
 function authenticated({ resolver, policies }: JudgeOptions, mail: Arriving): Promise<Authentication> {

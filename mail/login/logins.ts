@@ -142,10 +142,17 @@ class Desk implements LoginDesk {
   #tell(outcome: LoginOutcome, mechanism: string, peer: Peer, user: string): void {
     const { guard } = this.#options;
     if (outcome.kind === 'in') guard.welcome(peer.ip);
-    if (outcome.kind === 'wrong' || outcome.kind === 'throttled') guard.offended(peer.ip, 'logins');
+    if (this.#offends(outcome, peer, user)) guard.offended(peer.ip, 'logins');
     if (peer.door === 'jmap' && outcome.kind === 'in' && this.#isTold(outcome.login.credential)) return;
     const fields = { ip: peer.ip, door: peer.door, mechanism, user: userKey(user), outcome: outcome.kind };
     this.#log.info(fields, 'login');
+  }
+
+  // A phone with an old password tries all day. Where its account is known it is told to wait, and that is enough: a ban
+  // would shut out everybody around it.
+  #offends(outcome: LoginOutcome, peer: Peer, user: string): boolean {
+    if (outcome.kind !== 'throttled') return outcome.kind === 'wrong';
+    return !this.#options.throttle.isAtHome(attemptOf(peer, user), this.#options.clock());
   }
 
   /** Each request of JMAP is a login: a line a minute says as much. */

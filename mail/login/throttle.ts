@@ -119,6 +119,17 @@ export class Throttle {
     if (home !== undefined) this.#known.set(home, now + KNOWN_MS);
   }
 
+  /** Whether somebody showed to hold the account there: who tries there with an old password is no guesser. */
+  isAtHome(attempt: Attempt, now: number): boolean {
+    return this.#homeOf(attempt, now) !== undefined;
+  }
+
+  /** Forgets what failed at an address, for whichever accounts. Where accounts are known stays: it speaks for them. */
+  forgive(network: string): void {
+    this.#networks.delete(network);
+    this.#atHome.drop((_, home) => home.endsWith(` ${network}`));
+  }
+
   #homeOf(attempt: Attempt, now: number): string | undefined {
     const home = keyOfHome(attempt);
     return home !== undefined && (this.#known.get(home) ?? 0) > now ? home : undefined;

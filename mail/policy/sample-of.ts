@@ -36,12 +36,20 @@ const MOST_SCANNED = 48 * 1024 * 1024;
 const PIECE = 192 * 1024;
 const MOST_SUBJECT = 2000;
 
-/** Takes a message apart once for all checks. Bounded in time and memory whatever the message is; nothing throws on it. */
+/** What a message is by itself, whoever handed it over. */
+export type Apart = Omit<Sample, keyof Arrival | 'authentication'>;
+
+/** A message taken apart, and who handed it over with what proof. */
 export async function sampleOf(
   message: JudgedMessage,
-  { peer, sender, sealer }: Arrival,
+  arrival: Arrival,
   authentication: Authentication,
 ): Promise<Sample> {
+  return { ...(await takenApart(message)), ...arrival, authentication };
+}
+
+/** Takes a message apart once for all checks. Bounded in time and memory whatever the message is; nothing throws on it. */
+export async function takenApart(message: JudgedMessage): Promise<Apart> {
   const parts = unpackParts(message.parts);
   const own = ownParts(parts);
   const header = headerOf(message);
@@ -51,9 +59,6 @@ export async function sampleOf(
   }));
   const { text, html } = textsOf(message, own.filter(isBody));
   return {
-    peer,
-    sender,
-    ...(sealer !== undefined && { sealer }),
     fields,
     subject: headerText((firstField(fields, 'subject') ?? '').slice(0, 8 * MOST_SUBJECT)).slice(0, MOST_SUBJECT),
     author: authorOf(header),
@@ -61,7 +66,6 @@ export async function sampleOf(
     html,
     links: linksOf(html, text),
     parts: await attachedParts(message, parts, own),
-    authentication,
   };
 }
 

@@ -37,6 +37,10 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
 
   async finish(): Promise<{ kind: 'accepted' } | Refusal> {
     await this.#keep(this.#gate.end());
+    if (this.#gate.isTooLong) {
+      this.abort();
+      return TOO_LONG;
+    }
     const refusal = await this.commit((blob, index) => this.#tooManyReports() ?? this.#take(blob, index));
     return refusal ?? { kind: 'accepted' };
   }
@@ -246,6 +250,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
 }
 
 const UNJUDGED = refuse(451, '4.3.0', 'The message cannot be checked at the moment, try again later');
+
+const TOO_LONG = refuse(552, '5.3.4', 'The header is longer than 256 KiB');
 
 function accountsOf(copies: readonly Delivery[]): number[] {
   return copies.map(({ account }) => account);

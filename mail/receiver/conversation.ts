@@ -58,7 +58,7 @@ export interface Conversation {
 
 /** RFC 5321 4.1.1.5: forgets the message under way and nothing else. */
 export function resetTransaction(session: Conversation): void {
-  session.transaction?.incoming?.abort();
+  session.transaction?.incoming?.abandon();
   session.transaction = undefined;
 }
 

@@ -101,6 +101,12 @@ export class Incoming {
     this.#sink = undefined;
   }
 
+  /** The peer went back on it, or away: what came was written all the same, and counts. */
+  abandon(): void {
+    this.abort();
+    if (this.octets > 0) this.#tell('abandoned', 'message abandoned', undefined);
+  }
+
   #failed(cause: unknown): void {
     const { log } = this.#session.settled;
     log.error({ message: this.#transaction.id, err: cause }, 'message could not be taken');
@@ -108,8 +114,10 @@ export class Incoming {
   }
 
   #accepted(): Answer {
-    this.#tell('accepted', 'message accepted');
-    this.#session.settled.meter.count('smtp_message_octets_total', { door: this.#session.door }, this.octets);
+    const { door, settled } = this.#session;
+    this.#tell('accepted', 'message accepted', 250);
+    settled.meter.count('smtp_messages_total', { door, outcome: 'accepted' });
+    settled.meter.count('smtp_message_octets_total', { door }, this.octets);
     return reply(250, '2.0.0', `Ok, it is ${this.#transaction.id}`);
   }
 
@@ -121,13 +129,14 @@ export class Incoming {
   #refuse(answer: Answer, outcome: string): Answer {
     this.abort();
     this.#tell(outcome, 'message refused', answer.code);
+    this.#session.settled.meter.count('smtp_messages_total', { door: this.#session.door, outcome });
     return answer;
   }
 
-  #tell(outcome: string, text: string, code = 250): void {
+  /** `code`: what it was answered with, if it came to that. */
+  #tell(outcome: string, text: string, code: number | undefined): void {
     const { door, peer, settled } = this.#session;
     if (door === 'mx') settled.guard.arrived(peer.ip, this.octets, code === 250);
-    settled.meter.count('smtp_messages_total', { door, outcome });
     settled.log.info(
       {
         message: this.#transaction.id,

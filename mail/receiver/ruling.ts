@@ -112,11 +112,15 @@ function isRefused({ account, decision: { kind } }: Named): boolean {
   return kind === 'refuse' || (account === undefined && kind === 'junk');
 }
 
-/** Of whom the account blocks, and of malware, there is nothing to look at. */
+/** Rules of the DNS lists. */
+const DNS_LISTS: readonly string[] = ['address-list', 'host-list'];
+
+/** Of whom the account blocks or a list that refuses has, and of malware, there is nothing to look at. */
 function isKept({ findings }: Decision, one: AccountJudgement | undefined): boolean {
   if (one?.policy.rejects !== true) return false;
   return !findings.some(
-    ({ rule, refuse: fraud, flag }) => rule === 'block-list' || (fraud === true && flag === 'malware'),
+    ({ rule, refuse: fraud, flag }) =>
+      rule === 'block-list' || (fraud === true && (flag === 'malware' || DNS_LISTS.includes(rule))),
   );
 }
 

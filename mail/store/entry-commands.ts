@@ -111,10 +111,8 @@ async function changeFlags(tx: Write, input: FlagChange, look: typeof lookAtThre
     before: { bits: row.flags, kw: kwList(row.kw) },
     now,
   }));
-  if (how !== 'remove') {
-    await noteKeywords(tx, account, input.flags.keywords, marked);
-    await noteAnswered(tx, input, marked);
-  }
+  await noteKeywords(tx, account, input.flags.keywords, marked);
+  await noteAnswered(tx, input, marked);
   tx.touched(account, mailbox);
   return { kind: 'done', modseq, modified };
 }

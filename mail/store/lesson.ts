@@ -50,13 +50,22 @@ export function saidByPlaces(before: readonly Place[], after: readonly Place[], 
 /** Keywords that say something of a message. RFC 8621 4.1.1. */
 const TELLING = ['$junk', '$phishing', '$notjunk'];
 
-/** What it says that a message got keywords; both kinds at once say nothing. In lower case. */
+/**
+ * What it says that keywords of a message changed. In lower case. Programs take two steps to say the other thing, and in
+ * between both kinds are there, which says nothing: so it counts as well that one kind went and left the other.
+ */
 export function saidByKeywords(before: readonly string[], now: readonly string[]): Says | undefined {
-  const fresh = now.filter((name) => !before.includes(name));
-  const isGood = now.includes('$notjunk');
-  if (isGood === (now.includes('$junk') || now.includes('$phishing'))) return undefined;
-  if (isGood) return fresh.includes('$notjunk') ? 'good' : undefined;
-  return fresh.some((name) => TELLING.includes(name)) ? 'junk' : undefined;
+  const said = meantBy(now);
+  if (said === undefined) return undefined;
+  const isFresh = now.some((name) => TELLING.includes(name) && !before.includes(name));
+  return isFresh || meantBy(before) !== said ? said : undefined;
+}
+
+/** What keywords say as they stand; both kinds at once, or none, say nothing. */
+function meantBy(names: readonly string[]): 'junk' | 'good' | undefined {
+  const isGood = names.includes('$notjunk');
+  if (isGood === (names.includes('$junk') || names.includes('$phishing'))) return undefined;
+  return isGood ? 'good' : 'junk';
 }
 
 /** Flags of one message, before and after. */
@@ -66,7 +75,7 @@ export interface FlagChange {
   now: StoredFlags;
 }
 
-/** Notes what it says that messages got these keywords, where they are among those that say something. */
+/** Notes what it says that messages got or lost these keywords, where they are among those that say something. */
 export async function noteKeywords(
   tx: Write,
   account: number,
@@ -182,9 +191,13 @@ export const dropLessons = command(
       );
       if (changes === 0 || says === null || (await isLearned(tx, email, says))) continue;
       await noteLessonOfSender(tx, { account: input.account, email, says }, stamp);
+      // Who marks a message and then moves it says it twice, and the second time may be taken up later.
+      if (says !== 'kept') await tx.run(HEARD, email, says);
     }
   },
 );
+
+const HEARD = 'INSERT INTO learned (email_id, says, weight) VALUES (?, ?, 0) ON CONFLICT DO NOTHING';
 
 /** Then it counts already for who sent the message as well. */
 async function isLearned(rx: Read, email: number, says: Says): Promise<boolean> {

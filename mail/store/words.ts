@@ -94,7 +94,7 @@ export const learn = command(
     const lessons: Change = { junk: 0, good: 0 };
     if (before !== undefined) {
       sums[kindOf(before.says)] -= before.weight;
-      lessons[kindOf(before.says)] -= 1;
+      lessons[kindOf(before.says)] -= before.weight > 0 ? 1 : 0;
     }
     sums[kindOf(says)] += weight;
     lessons[kindOf(says)] += 1;

@@ -15,10 +15,12 @@ export const BAN_VERBS: readonly Verb[] = [
   {
     words: 'bans lift',
     usage: 'ADDRESS',
-    about: 'Let a network in again',
+    about: 'Let a network in again, and forget its failed logins',
     ask: asks('remove_ban', one('address')),
     show: ({ removed, network }: { removed: boolean; network: string }) =>
-      removed ? `${network} may come in again` : `${network} was not shut out`,
+      removed
+        ? `${network} may come in again`
+        : `${network} was not shut out; its failed logins are forgotten, so it may log in again`,
   },
   {
     words: 'bans',

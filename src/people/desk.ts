@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { calmLog } from '../../mail/guard/calm-log.ts';
 import { isLoopback, networkOf } from '../../mail/guard/network.ts';
-import { accountKeyOf } from '../../mail/login/throttle.ts';
+import { accountKeyOf, type Attempt } from '../../mail/login/throttle.ts';
 import type { Log } from '../../mail/log.ts';
 import { ownerAddress } from '../bootstrap/claim-letter.ts';
 import { inNetworks } from '../networks.ts';
@@ -40,7 +40,7 @@ export class PeopleDesk {
     const checked = await this.#guess(key, account?.password ?? null, password, ip);
     this.#log.info({ ip, user: account?.user ?? null, outcome: checked }, 'sign-in');
     if (checked === 'right') this.#world.guard.welcome(ip);
-    else if (checked !== 'busy') this.#world.guard.offended(ip, 'logins');
+    else if (checked !== 'busy' && !this.#isHeldAtHome(checked, key, ip)) this.#world.guard.offended(ip, 'logins');
     if (typeof checked !== 'string') return checked;
     return checked === 'right' && account !== undefined
       ? { kind: 'right', account }
@@ -53,7 +53,7 @@ export class PeopleDesk {
     password: string,
     ip: string,
   ): Promise<'right' | 'wrong' | 'busy' | (Checked & { kind: 'throttled' })> {
-    const attempt = { network: networkOf(ip), account: key === undefined ? undefined : accountKeyOf(key) };
+    const attempt = attemptOf(key, ip);
     const { throttle, clock } = this.#world;
     const admission = this.#free(ip) ? undefined : throttle.admit(attempt, clock());
     if (admission?.kind === 'throttled') return admission;
@@ -64,9 +64,19 @@ export class PeopleDesk {
     return right === undefined ? 'busy' : right ? 'right' : 'wrong';
   }
 
+  /** Told to wait where the account is known: that is enough. */
+  #isHeldAtHome(checked: string | Checked, key: string | undefined, ip: string): boolean {
+    const { throttle, clock } = this.#world;
+    return typeof checked !== 'string' && throttle.isAtHome(attemptOf(key, ip), clock());
+  }
+
   /** Not counted: exempt networks, and in local mode this machine. */
   #free(ip: string): boolean {
     const { live, exemptNetworks } = this.#world.settings;
     return (!live && isLoopback(ip)) || inNetworks(ip, exemptNetworks);
   }
+}
+
+function attemptOf(key: string | undefined, ip: string): Attempt {
+  return { network: networkOf(ip), account: key === undefined ? undefined : accountKeyOf(key) };
 }

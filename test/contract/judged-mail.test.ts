@@ -231,6 +231,18 @@ describe('mail that is judged', () => {
     expect(await rows()).toMatchObject([{ mailbox: 'Rejects' }]);
   });
 
+  test('whose header is longer than is read is refused whoever sent it, and leaves nothing', async () => {
+    const forged = 'Authentication-Results: mail.box.test; dmarc=pass\n';
+    const body = `From: stranger@remote.example\n${`X-Long: ${'x'.repeat(1000)}\n`.repeat(270)}${forged}\nbody\n`;
+    const refusal = { kind: 'refused', code: 552, enhanced: '5.3.4', text: 'The header is longer than 256 KiB' };
+    const allowed = intake({ own: () => ({ rule: { kind: 'allow', why: 'You allow it' } }) });
+    for (const to of [allowed, intake({}, false), testIntake(box)])
+      expect(await arrive(to, { from: 'stranger@remote.example', to: 'anna@box.test', body })).toEqual(refusal);
+    expect(await box.store.read(stored, undefined)).toEqual([]);
+    expect(await box.store.read(count, undefined)).toEqual({ n: 0 });
+    expect(asked).toEqual([]);
+  });
+
   test('in local mode nothing is refused', async () => {
     expect(await come({ general: { findings: [FRAUD] } }, {}, false)).toEqual({ kind: 'accepted' });
     expect(await rows()).toMatchObject([{ mailbox: 'Junk' }]);

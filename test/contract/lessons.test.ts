@@ -5,9 +5,10 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Learner } from '../../mail/jobs/learner.ts';
 import { quiet } from '../../mail/log.ts';
 import { emptyGoneAccount, dismissAccount } from '../../mail/store/account-removal.ts';
-import { changeEmails } from '../../mail/store/email-change-commands.ts';
+import { type Change, changeEmails } from '../../mail/store/email-change-commands.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { nextLessons, noteKept, noteLessons, type Says } from '../../mail/store/lesson.ts';
+import type { FlagSet } from '../../mail/store/flags.ts';
+import { dropLessons, nextLessons, noteKept, noteLessons, type Says } from '../../mail/store/lesson.ts';
 import { lessonWords } from '../../mail/store/lesson-words.ts';
 import { reputationOf } from '../../mail/store/sender.ts';
 import { KNOWN, knownWords, learn } from '../../mail/store/words.ts';
@@ -129,6 +130,18 @@ function memory(): {
   return found;
 }
 
+/** The keywords of the first message of the account. */
+async function changeKeywords(change: Change<string[]>): Promise<void> {
+  const flags = (keywords: string[]): FlagSet => ({ bits: 0, keywords });
+  const keywords: Change<FlagSet> =
+    change.kind === 'replace'
+      ? { kind: 'replace', all: flags(change.all) }
+      : { kind: 'patch', add: flags(change.add), remove: flags(change.remove) };
+  const changes = [{ email: me.account * 2 ** 32 + 1, keywords, mailboxes: null }];
+  const done = await box.store.write(changeEmails, { account: me.account, changes, ifState: null });
+  expect(done).toMatchObject({ kind: 'done', outcomes: [{ kind: 'changed' }] });
+}
+
 describe('a lesson is', () => {
   let people = 0;
   beforeAll(openStore);
@@ -185,12 +198,43 @@ describe('a lesson is', () => {
     [['$Junk'], 'add', ['$Junk'], []],
     [['$Junk'], 'remove', ['$Junk'], []],
     [['$Junk'], 'add', ['$NotJunk'], []],
+    [['$Junk', '$NotJunk'], 'remove', ['$Junk'], ['good']],
+    [['$Junk', '$Phishing', '$NotJunk'], 'remove', ['$Junk'], []],
+    [['$Junk', '$NotJunk'], 'remove', ['$NotJunk'], ['junk']],
+    [['$Junk', '$NotJunk'], 'replace', ['$NotJunk'], ['good']],
+    [['$Junk', '$Phishing'], 'remove', ['$Phishing'], []],
+    [['$NotJunk'], 'remove', ['$NotJunk'], []],
+    [['$NotJunk', 'other'], 'remove', ['other'], []],
     [['$Junk'], 'replace', ['$NotJunk'], ['good']],
     [[], 'add', ['Junk', 'NonJunk'], []],
   ])('a message with %j that is told to %s %j: %j', async (before, how, keywords, said) => {
     const uid = await put(me, 'hello', 'INBOX', 0, before);
     await me.imap.store(await me.box('INBOX'), [uid], how, { bits: 0, keywords });
     expect(await waiting(me)).toEqual(said);
+  });
+
+  test.each<[string, string[], Change<string[]>, string[]]>([
+    ['not junk', ['$Junk'], { kind: 'patch', add: ['$NotJunk'], remove: ['$Junk'] }, ['good']],
+    ['junk', ['$NotJunk'], { kind: 'patch', add: ['$Junk'], remove: ['$NotJunk'] }, ['junk']],
+    ['not junk', ['$Junk', 'other'], { kind: 'replace', all: ['$NotJunk', 'other'] }, ['good']],
+    ['junk', ['$NotJunk'], { kind: 'replace', all: ['$Junk'] }, ['junk']],
+    ['nothing any more', ['$Junk'], { kind: 'patch', add: [], remove: ['$Junk'] }, []],
+  ])('JMAP that says "%s" of a message with %j', async (_, before, change, said) => {
+    await put(me, 'hello', 'Junk', 0, before);
+    await changeKeywords(change);
+    expect(await waiting(me)).toEqual(said);
+  });
+
+  test('one, where a message is marked and moved', async () => {
+    const uid = await put(me, 'hello', 'Junk', 0, ['$Junk']);
+    const junk = await me.box('Junk');
+    await me.imap.store(junk, [uid], 'add', { bits: 0, keywords: ['$NotJunk'] });
+    expect(await waiting(me)).toEqual([]);
+    await me.imap.store(junk, [uid], 'remove', { bits: 0, keywords: ['$Junk'] });
+    await move(me, [uid], 'Junk', 'INBOX');
+    expect(await waiting(me)).toEqual(['good']);
+    await learnAll();
+    expect(memory().accounts.find(({ account_id }) => account_id === me.account)).toMatchObject({ good_lessons: 1 });
   });
 
   test('nothing that somebody brings, or throws away', async () => {
@@ -337,6 +381,25 @@ describe('what is learned', () => {
     await learnAll();
     const about = { account: me.account, keys: senders, author: '', now: box.clock.now };
     expect((await box.store.read(reputationOf, about)).own).toMatchObject([{ junked: 1 }]);
+  });
+
+  test('what is said twice of a message that teaches nothing counts once for who sent it, and a change of mind still counts', async () => {
+    const uid = await put(me, 'one', 'Junk');
+    const [there = 0] = await move(me, [uid], 'Junk', 'INBOX');
+    const email = (await box.store.read(nextLessons, { after: 0, limit: 1 }))?.lessons[0]?.email ?? 0;
+    const senders = ['d:sender.example'];
+    await box.store.write(judge, { email, senders });
+    // As the learner does where a well taught account was judged rightly without a doubt.
+    const drop = { account: me.account, lessons: [{ email, says: 'good' as const }] };
+    await box.store.write(dropLessons, drop);
+    await box.store.write(say, { account: me.account, emails: [email], says: 'good' });
+    await box.store.write(dropLessons, drop);
+    const about = { account: me.account, keys: senders, author: '', now: box.clock.now };
+    expect((await box.store.read(reputationOf, about)).own).toMatchObject([{ kept: 1 }]);
+    await move(me, [there], 'INBOX', 'Junk');
+    await learnAll();
+    expect(memory().accounts).toMatchObject([{ junk_lessons: 1, good_lessons: 0 }]);
+    expect(memory().learned).toMatchObject([{ says: 'junk' }]);
   });
 
   test('a message that is gone teaches nothing', async () => {

@@ -79,7 +79,8 @@ function newName(own: Cursor): string {
   if ((flags & 4) !== 0) own.uint32();
   varint(own);
   varint(own);
-  return own.take(varint(own)).subarray(0, LONGEST_NAME).toString('utf8');
+  // The last characters are those that tell what it is.
+  return own.take(varint(own)).subarray(-LONGEST_NAME).toString('utf8');
 }
 
 const LONGEST_NAME = 1024;

@@ -1,17 +1,19 @@
+/** The last characters are those that tell what it is: what is longer loses its beginning. */
 const LONGEST = 1024;
+/** Characters that are unpacked: a few octets may stand for many. */
+const MOST_UNITS = 16 * LONGEST;
 
 /**
  * The name of a file in a RAR archive of before version 5. With `both` a name in the characters of the machine is followed
  * by a zero and by what is different in Unicode: programs show either, so both are told.
  */
 export function rarFileName(octets: Buffer, both: boolean): string[] {
-  const name = octets.subarray(0, LONGEST);
-  const zero = both ? name.indexOf(0) : -1;
-  if (!both) return [name.toString('latin1')];
-  if (zero < 0) return [name.toString('utf8')];
-  const plain = name.subarray(0, zero);
-  const unicode = unpacked(plain, name.subarray(zero + 1));
-  const other = plain.toString('latin1');
+  const zero = both ? octets.indexOf(0) : -1;
+  if (!both) return [octets.subarray(-LONGEST).toString('latin1')];
+  if (zero < 0) return [octets.subarray(-LONGEST).toString('utf8')];
+  const plain = octets.subarray(0, zero);
+  const unicode = unpacked(plain, octets.subarray(zero + 1)).slice(-LONGEST);
+  const other = plain.subarray(-LONGEST).toString('latin1');
   return unicode === '' || unicode === other ? [other] : [unicode, other];
 }
 
@@ -21,7 +23,7 @@ function unpacked(plain: Buffer, packed: Buffer): string {
   const high = (packed[0] ?? 0) << 8;
   let at = 1;
   const next = (): number => packed[at++] ?? 0;
-  for (let flags = 0, left = 0; at < packed.length && units.length < LONGEST; left -= 2) {
+  for (let flags = 0, left = 0; at < packed.length && units.length < MOST_UNITS; left -= 2) {
     if (left === 0) {
       flags = next();
       left = 8;

@@ -6,6 +6,7 @@ interface ZipEntry {
 }
 
 const MOST_ENTRIES = 200;
+const LONGEST_NAME = 255;
 const END_SIGNATURE = Buffer.from('PK\x05\x06', 'latin1');
 const ENTRY_SIGNATURE = Buffer.from('PK\x01\x02', 'latin1');
 const END_SIZE = 22;
@@ -25,8 +26,10 @@ export function zipDirectory(tail: Buffer): ZipEntry[] | undefined {
   for (let at = start; at >= 0 && at + ENTRY_SIZE <= end && entries.length < MOST_ENTRIES;) {
     if (tail.compare(ENTRY_SIGNATURE, 0, 4, at, at + 4) !== 0) break;
     const name = tail.readUInt16LE(at + 28);
+    const nameEnd = Math.min(at + ENTRY_SIZE + name, end);
     entries.push({
-      name: tail.toString('utf8', at + ENTRY_SIZE, Math.min(at + ENTRY_SIZE + Math.min(name, 255), end)),
+      // The last characters are those that tell what it is.
+      name: tail.toString('utf8', Math.max(at + ENTRY_SIZE, nameEnd - LONGEST_NAME), nameEnd),
       locked: (tail.readUInt16LE(at + 8) & 1) === 1,
     });
     at += ENTRY_SIZE + name + tail.readUInt16LE(at + 30) + tail.readUInt16LE(at + 32);

@@ -24,6 +24,9 @@ export interface DnsListsOptions {
   timeoutMs?: number;
 }
 
+/** What of a message is looked for: nothing that takes a question to prove. */
+export type Listable = Pick<Sample, 'links' | 'author' | 'sender'> & { peer: Pick<Sample['peer'], 'ip'> };
+
 interface Watched extends DnsList {
   kind: 'address' | 'host';
   health: ListHealth;
@@ -53,7 +56,7 @@ export class DnsLists {
   }
 
   /** What the lists say of a message. Trouble of any kind says nothing; never rejects. */
-  async findings(sample: Sample): Promise<Finding[]> {
+  async findings(sample: Listable): Promise<Finding[]> {
     if (this.#lists.length === 0 || !isPublicAddress(sample.peer.ip)) return [];
     this.#tell();
     const found: Finding[] = [];
@@ -132,7 +135,7 @@ function toFinding({ kind, zone, score, refuse }: Watched, shown: string): Findi
 }
 
 /** The domains of links, of the author and of the envelope, each as somebody registered it. */
-function domainsOf({ links, author, sender }: Sample): Asked[] {
+function domainsOf({ links, author, sender }: Listable): Asked[] {
   const hosts = [domainOf(author), domainOf(sender), ...hostsOf(links, 200).filter((host) => !isLiteral(host))];
   const names = new Set(hosts.map(registrable).filter((name) => /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/.test(name)));
   return [...names]

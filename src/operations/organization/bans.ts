@@ -59,7 +59,7 @@ export const removeBanOfBox = operation({
   action: 'manage',
   operatorOnly: true,
   description:
-    'For the operator: lifts the ban of an address and forgets what it was for. If it goes on as before it is shut out again. Networks that must never be shut out belong into MAILSTEAD_EXEMPT_NETWORKS.',
+    'For the operator: lifts the ban of an address, if any, and forgets its failed logins. If it goes on it is shut out again. Networks that must never be shut out belong into MAILSTEAD_EXEMPT_NETWORKS.',
   hints: { idempotent: true },
   rule: noMailbox,
   input: z.strictObject({ address: Line(2, 64) }),
@@ -69,6 +69,8 @@ export const removeBanOfBox = operation({
     const network = networkNamed(address);
     const done = await call.change(removeBan, { network }, network);
     call.guard.forgive(network);
+    // Else who is let in is still told to wait, for up to a day, with the right password too.
+    call.throttle.forgive(network);
     return { removed: done.kind === 'removed', network };
   },
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Resolver } from '../../../mail/dns/lookup.ts';
 import { KnownPolicies } from '../../../mail/auth/known-policies.ts';
 import { createJudge, type JudgeOptions } from '../../../mail/judge/judge.ts';
 import type { Judgement } from '../../../mail/judge/judging.ts';
@@ -7,35 +8,59 @@ import { hop, HOP_ZONE } from '../../support/arc-chain.ts';
 import { from } from '../../support/arriving.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
-function judged(message: string | Buffer, zone: FakeZone, options: Partial<JudgeOptions> = {}): Promise<Judgement> {
-  const judge = createJudge({
-    resolver: fakeResolver(zone),
+function judgeWith(some: Partial<JudgeOptions>) {
+  return createJudge({
+    resolver: fakeResolver({}),
     hostname: 'mail.box.test',
     scan: () => Promise.resolve([]),
     policies: new KnownPolicies(),
     trustedSealers: [],
     lists: { findings: () => Promise.resolve([]) },
     read: () => Promise.reject(new Error('nobody is asked about')),
-    ...options,
+    ...some,
   });
+}
+
+function mail(message: string | Buffer = 'From: x@remote.example\r\n\r\nx\r\n') {
   const octets = Buffer.from(message);
   const indexer = new MessageIndexer();
   indexer.push(octets);
   const { headerLength, parts } = indexer.end();
-  return judge.judge({ ...from('x@remote.example', octets.length), octets, headerLength, parts, now: Date.now() });
+  return { ...from('x@remote.example', octets.length), octets, headerLength, parts, now: Date.now() };
+}
+
+function judged(message: string | Buffer, zone: FakeZone, options: Partial<JudgeOptions> = {}): Promise<Judgement> {
+  return judgeWith({ resolver: fakeResolver(zone), ...options }).judge(mail(message));
 }
 
 test('says that it gets on between what it waits for and what it reckons', async () => {
   const steps: string[] = [];
-  await judged(
-    'From: x@remote.example\r\n\r\nx\r\n',
-    {},
-    {
-      lists: { findings: () => (steps.push('sampled'), Promise.resolve([])) },
-      alive: () => void steps.push('alive'),
-    },
-  );
-  expect(steps).toEqual(['alive', 'sampled']);
+  const judge = judgeWith({
+    lists: { findings: () => (steps.push('taken apart'), Promise.resolve([])) },
+    read: () => (steps.push('reckoned'), Promise.reject(new Error('that is all'))),
+    alive: () => void steps.push('alive'),
+  });
+  await expect(judge.judge({ ...mail(), accounts: [1] })).rejects.toThrow('that is all');
+  expect(steps).toEqual(['alive', 'taken apart', 'alive', 'reckoned']);
+});
+
+test('lists are asked while the sender is looked for, about all that needs no proof: there is one time for both', async () => {
+  const answer = Promise.withResolvers<{ kind: 'none' }>();
+  const silent = new Proxy({} as Resolver, { get: () => () => answer.promise });
+  const asked = Promise.withResolvers<unknown>();
+  const finding = { rule: 'address-list', score: 2.5, why: 'it is listed' };
+  const judge = judgeWith({
+    resolver: silent,
+    lists: { findings: (what) => (asked.resolve(what), Promise.resolve([finding])) },
+  });
+  const judged = judge.judge(mail('From: x@remote.example\r\n\r\nsee https://shop.example/x\r\n'));
+  expect(await asked.promise).toMatchObject({
+    peer: { ip: mail().peer.ip },
+    author: 'x@remote.example',
+    links: [{ url: 'https://shop.example/x' }],
+  });
+  answer.resolve({ kind: 'none' });
+  expect((await judged).findings).toContainEqual(finding);
 });
 
 const PROGRAM =

@@ -66,6 +66,22 @@ describe.each(WAYS)('by %s', (name, login) => {
     expect(loginOf(await login(world, ME, 'right'))).toMatchObject({ account: 1 });
   });
 
+  test('an old password where the account is known counts as an offence while it is checked, and not while it must wait', async () => {
+    const offences: string[] = [];
+    const guard = { offended: (ip: string) => offences.push(ip), welcome: () => undefined };
+    const world = loginWorld({ guard });
+    await world.credentials.add(ME, 'right');
+    const stranger = { ...PEER, ip: '198.51.100.1' };
+    await login(world, ME, 'right');
+    const start = world.now;
+    for (let i = 0; i < 50; i += 1) {
+      for (const peer of [PEER, stranger]) await login(world, ME, 'old', peer);
+      world.now = start;
+    }
+    expect(offences.filter((ip) => ip === PEER.ip)).toHaveLength(10);
+    expect(offences.filter((ip) => ip === stranger.ip)).toHaveLength(50);
+  });
+
   test('an unknown user under attack is slowed down like a known one', async () => {
     const seen = [];
     for (const user of [ME, 'nobody@box.test']) {

@@ -71,6 +71,21 @@ describe('failures from one address', () => {
     expect(throttle.size).toBe(0);
   });
 
+  test('are forgotten of an address that is forgiven, also where an account is known, and of no other', () => {
+    const throttle = new Throttle();
+    throttle.proved(from('a', 'home'), START);
+    for (const attempt of [from('a'), from('a', 'home'), from('b'), from('2a')]) fail(throttle, attempt, every(0, 10));
+    throttle.forgive('a');
+    for (const attempt of [from('a'), from('a', 'other'), from('a', 'home')]) {
+      expect(throttle.look(attempt, START)).toEqual({ kind: 'go', delay: 0 });
+    }
+    expect(throttle.look(from('b'), START).kind).toBe('throttled');
+    expect(throttle.look(from('2a'), START).kind).toBe('throttled');
+    fail(throttle, from('a', 'stranger'), every(0, 10));
+    expect(throttle.look(from('a', 'home'), START).kind).toBe('go');
+    expect(throttle.look(from('a', 'stranger'), START).kind).toBe('throttled');
+  });
+
   test('in the future, after the clock was set back, do not count', () => {
     const throttle = new Throttle();
     fail(throttle, from('a', 'x'), every(0, 50, 100 * 24 * HOUR));

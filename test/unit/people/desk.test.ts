@@ -8,6 +8,7 @@ import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { userCaller } from '../../../src/people/caller.ts';
 import { PEOPLE_TEST_COMMANDS, plantPerson } from '../../support/people.ts';
+import { testGuard } from '../../support/guard.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
 
 const join = command(
@@ -54,6 +55,20 @@ describe('signing in', () => {
     box.store.clock.now += 60_000;
     expect((await desk.check(ADDRESS, PASSWORD, '192.0.2.1')).kind).toBe('right');
   });
+});
+
+test('whose old password is tried where the account is known gets nobody around it shut out', async () => {
+  await person(ADDRESS, (await new Passwords().hash(PASSWORD)) ?? null);
+  const offences: string[] = [];
+  const guard = testGuard();
+  guard.offended = (ip) => void offences.push(ip);
+  const desk = new PeopleDesk({ ...box.world, guard });
+  await desk.check(ADDRESS, PASSWORD, '192.0.2.1');
+  for (let i = 0; i < 13; i++) {
+    for (const ip of ['192.0.2.1', '192.0.2.2']) await desk.check(ADDRESS, 'old', ip);
+  }
+  expect(offences.filter((ip) => ip === '192.0.2.1')).toHaveLength(10);
+  expect(offences.filter((ip) => ip === '192.0.2.2')).toHaveLength(13);
 });
 
 describe('roles', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { closedArchive, lockedArchive, programs } from '../../../mail/policy/checks/attachments.ts';
 import { ContainerScan } from '../../../mail/policy/inside/container-scan.ts';
 import type { Inside } from '../../../mail/policy/sample.ts';
+import { zipOf } from '../../support/archives.ts';
 import { newRar, oldRar, packedSevenZip, sevenZip, sevenZipWith } from '../../support/rar-archives.ts';
 import { Random } from '../../support/random.ts';
 import { sampleFrom } from '../../support/sample.ts';
@@ -42,6 +43,29 @@ describe('names in archives that are not unpacked', () => {
   ])('%s', (_name, octets, found) => {
     for (const piece of [octets.length, octets.length > 2_000 ? 5_000 : 7])
       expect(inside(octets, piece), String(piece)).toEqual(found);
+  });
+
+  test('of a name that is too long its end is told, which says what it is', () => {
+    const name = `${'deep/'.repeat(300)}bill.exe`;
+    // Each octet of the plain name as it is.
+    const unicode = Buffer.from([
+      0,
+      ...[...Buffer.from(name)].flatMap((octet, i) => (i % 4 === 0 ? [0, octet] : [octet])),
+    ]);
+    for (const made of [
+      zipOf([{ name, data: Buffer.from('MZ') }]),
+      oldRar([{ name }]),
+      oldRar([{ name }], {}, unicode),
+      oldRar([{ name }], {}, Buffer.from([0, 0])),
+      newRar([{ name }]),
+      sevenZip([name]),
+    ]) {
+      const found = inside(made)?.names ?? [];
+      expect(found.length).toBeGreaterThan(0);
+      for (const one of found.slice(-1))
+        expect([one.slice(-18), one.length <= 1024]).toEqual(['deep/deep/bill.exe', true]);
+      expect(found.some((one) => one.endsWith('/bill.exe'))).toBe(true);
+    }
   });
 
   test('both names that an old RAR gives a file are told', () => {

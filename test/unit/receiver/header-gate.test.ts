@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LIMITS } from '../../../mail/message/limits.ts';
 import { HeaderGate } from '../../../mail/receiver/header-gate.ts';
 
 const KEPT = 'From: a@b.example\r\nAuthentication-Results: other.example; spf=pass\r\n';
@@ -18,6 +19,13 @@ function passed(message: string, size: number): string {
   return Buffer.concat([...out, ...gate.end()]).toString();
 }
 
+function tooLong(message: string, size: number): boolean {
+  const gate = new HeaderGate('mx.box.test');
+  for (let at = 0; at < message.length; at += size) gate.push(Buffer.from(message.slice(at, at + size)));
+  gate.end();
+  return gate.isTooLong;
+}
+
 describe('the gate that a header passes', () => {
   const whole = `${FORGED.join('')}${KEPT}${FORGED.join('')}To: x@box.test${BODY}`;
   test.each([1, 2, 3, 7, 64, 100_000])('in pieces of %i octets', (size) => {
@@ -28,9 +36,27 @@ describe('the gate that a header passes', () => {
     expect(passed(`${KEPT}${FORGED.join('')}`, 10)).toBe(KEPT);
   });
 
-  test('a header that is longer than anybody reads', () => {
-    const long = `${KEPT}X-Long: ${'x'.repeat(2 ** 20)}\r\n\r\nbody\r\n`;
-    expect(passed(long, 4096)).toBe(long);
+  test.each([100, 4096, 2 ** 21])('nothing, where the header is longer than anybody reads, in pieces of %i', (size) => {
+    const long = `${KEPT}X-Long: ${'x'.repeat(2 ** 20)}\r\n${FORGED.join('')}\r\nbody\r\n`;
+    expect(passed(long, size)).toBe('');
+    expect(tooLong(long, size)).toBe(true);
+    expect(tooLong('x'.repeat(2 ** 20), size)).toBe(true);
+  });
+
+  test.each([4093, LIMITS.header + 1, LIMITS.header + 3, 2 ** 21])(
+    'the longest header that is read, and no longer one, in pieces of %i',
+    (size) => {
+      const long = (octets: number): string =>
+        `${`X: y\r\n`.repeat(40_000)}X: ${'x'.repeat(octets - 240_003)}\r\n\r\nbody\r\n`;
+      expect(tooLong(long(LIMITS.header), size)).toBe(false);
+      expect(tooLong(long(LIMITS.header + 1), size)).toBe(true);
+    },
+  );
+
+  test.each([1, 5, 2 ** 21])('a message without a header, in pieces of %i', (size) => {
+    const bare = `\r\n${FORGED[0]}${'x'.repeat(2 ** 17)}\r\n`.repeat(3);
+    expect(passed(bare, size)).toBe(bare);
+    expect(tooLong(bare, size)).toBe(false);
   });
 
   test('what is empty', () => {

@@ -344,6 +344,52 @@ describe('going down', () => {
   });
 });
 
+describe('what came of a message that is given up counts against the pace of its network', () => {
+  test.each([
+    ['RSET between its chunks', async (wire: Wire) => void (await wire.command('RSET'))],
+    ['EHLO between its chunks', async (wire: Wire) => void (await wire.command('EHLO again.example'))],
+    ['QUIT', async (wire: Wire) => void (await wire.command('QUIT'))],
+    ['a connection that goes away', async (wire: Wire) => wire[Symbol.dispose]()],
+  ])('by %s', async (_, giveUp) => {
+    const guard = testGuard({ octetsPerMinute: 1000 });
+    await open({ guard });
+    using wire = await ready('');
+    expect(await wire.command(`BDAT 1000\r\n${'x'.repeat(998)}`)).toMatch(/^250 /);
+    expect(guard.pause('127.0.0.1')).toBe(0);
+    await giveUp(wire);
+    await until(() => guard.pause('127.0.0.1') > 0);
+    using again = await greeted();
+    expect(await again.command('MAIL FROM:<a@remote.example>')).toMatch(/^451 4\.7\.0 Too much mail/);
+  });
+
+  test('in the middle of DATA, and as one message', async () => {
+    const arrived: [number, boolean][] = [];
+    const guard = testGuard();
+    guard.arrived = (_ip, octets, taken) => void arrived.push([octets, taken]);
+    await open({ guard });
+    const wire = await ready();
+    wire.send(`${'x'.repeat(500)}\r\n`);
+    await until(() => door.receiver.sessions === 1);
+    wire[Symbol.dispose]();
+    await until(() => door.receiver.sessions === 0);
+    expect(arrived).toEqual([[502, false]]);
+  });
+
+  test('once, and not where nothing came', async () => {
+    const guard = testGuard({ messagesPerMinute: 2 });
+    await open({ guard });
+    using wire = await ready();
+    expect(await wire.command('x\r\n.')).toMatch(/^250 /);
+    await wire.command('MAIL FROM:<a@remote.example>');
+    await wire.command('RSET');
+    await wire.command('RSET');
+    const silent = await ready();
+    silent[Symbol.dispose]();
+    await until(() => door.receiver.sessions === 1);
+    expect(guard.pause('127.0.0.1')).toBe(0);
+  });
+});
+
 test('every count is in the list of metrics', async () => {
   const names = new Set<string>();
   const note = (name: string) => void names.add(name);

@@ -27,6 +27,16 @@ describe('one answer for all recipients', () => {
     expect(ruling(judgement([FRAUD]), [here], HOW)).toMatchObject({ refusal: { code: 550 }, kept: [1] });
   });
 
+  test.each([
+    ['a DNS list that refuses has', { ...FRAUD, rule: 'address-list' }, []],
+    ['names what a DNS list that refuses has', { ...FRAUD, rule: 'host-list', flag: 'blocklisted' }, []],
+    ['brings malware', { ...FRAUD, flag: 'malware' }, []],
+    ['is a fraud, and on a list that only counts', { ...FRAUD, flag: 'fraud' }, [1]],
+  ])('who %s is refused, and what is kept of it: %j', (_, finding, kept) => {
+    const counted = { rule: 'address-list', score: 2, why: 'it is listed', flag: 'blocklisted' };
+    expect(ruling(judgement([finding, counted]), [here], HOW)).toMatchObject({ refusal: { code: 550 }, kept });
+  });
+
   test('a report that goes back is not lost because a mailbox refuses it', () => {
     const made = ruling(judgement([FRAUD]), [here, report], HOW);
     expect(made.refusal).toBeUndefined();

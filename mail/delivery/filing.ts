@@ -1,7 +1,7 @@
 import { type Authentication, resultsText } from '../auth/authentication.ts';
 import { keywordsOf, trustOf } from '../policy/trust-of.ts';
 import type { Trust, Verdict } from '../policy/trust.ts';
-import type { Decision } from '../policy/verdict.ts';
+import { decide, type Decision } from '../policy/verdict.ts';
 
 /** What was decided about a message from outside for one account. */
 export interface Filing {
@@ -40,6 +40,21 @@ export function filingOf(decision: Decision, { authserv, authentication, known, 
     verdict: { outcome: folder, score, findings },
     senders,
     trace: `Authentication-Results: ${resultsText(authserv, authentication)}\r\n${verdictField(decision)}`,
+  };
+}
+
+/** For who blocks a sender that is logged in to this box: who that is nobody had to find out. `why` as a finding has it. */
+export function blockedFiling(why: string): Filing {
+  const { score, findings } = decide({ author: { kind: 'pass', why: '' }, findings: [], rule: { kind: 'block', why } });
+  const auth = { spf: 'none', dkim: 'none', dmarc: 'none' } as const;
+  const trust = { auth, alignedFrom: false, knownSender: false, flags: [], externalSender: false };
+  return {
+    folder: 'junk',
+    keywords: ['$Junk'],
+    trust: { ...trust, verdict: 'suspicious' },
+    verdict: { outcome: 'junk', score, findings },
+    senders: [],
+    trace: verdictField({ kind: 'junk', score, findings }),
   };
 }
 

@@ -1,5 +1,7 @@
-import { parseAddress, textKey } from '../message/address.ts';
+import { type Address, parseAddress, textKey } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
+import { namedAddresses } from '../message/named-address.ts';
+import { readEnvelope } from '../message/stored-envelope.ts';
 import { holdWhole, isToBeHeld } from '../store/agent-hold.ts';
 import { anyOver, countUse } from '../store/alias-use.ts';
 import { approvalRow, endApproval, isWhole } from '../store/approval.ts';
@@ -12,6 +14,7 @@ import { heldFor } from '../store/paused-sender.ts';
 import { reach } from '../store/reached.ts';
 import { addRows, addSubmission, dropSubmission } from '../store/queue.ts';
 import { dropScheduled, type ScheduledRow as Owned, scheduledOf } from '../store/scheduled.ts';
+import { filedForBlockers } from './blocked-senders.ts';
 import { receive, sendOn } from './deliver.ts';
 import { type Destinations, type Unreachable, UNREACHABLE } from './destinations.ts';
 import { foreignAuthor, foreignDomain, type Identity } from './identity.ts';
@@ -138,9 +141,9 @@ export interface Leaving extends Destinations {
 export const sendScheduled = command(
   'send-scheduled',
   async (tx, mail: Leaving, stamp): Promise<{ queued: boolean }> => {
-    const { id, index, hold, local, here, elsewhere, onward } = mail;
+    const { id, index, hold, local, elsewhere, onward } = mail;
     // Where an alias has just taken its last message the next look finds it so, and leaves its address out.
-    if (await anyOver(tx, [...here, ...onward], stamp.now)) return { queued: false };
+    if (await anyOver(tx, [...mail.here, ...onward], stamp.now)) return { queued: false };
     if ((await isForeignNow(tx, id, stamp)) || (await isPausedNow(tx, id, stamp))) return { queued: false };
     if (await isStoppedNow(tx, id, stamp)) return { queued: false };
     if (!(await isLetGo(tx, mail, stamp))) return { queued: false };
@@ -169,6 +172,8 @@ export const sendScheduled = command(
       requireTls: row.require_tls === 1,
     };
     const message = { trace, tenant, account, sender, index, hold, ...asked };
+    // Who blocks it since it was taken.
+    const here = await filedForBlockers(tx, { tenant, sender, here: mail.here, authors: authorsIn(index) });
     await noteSubmitted(tx, { ...message, local, here, elsewhere, outbox: id }, stamp);
     if (account !== null && sender !== '') {
       await reach(tx, account, namedRecipients({ local, here, elsewhere }).map(textKey), stamp.now);
@@ -185,6 +190,10 @@ export const sendScheduled = command(
     return { queued: elsewhere.length + onward.length + (mail.report?.elsewhere.length ?? 0) > 0 };
   },
 );
+
+function authorsIn({ envelope }: MessageIndex): Address[] {
+  return namedAddresses(readEnvelope(envelope).from ?? []).flatMap(({ email }) => parseAddress(email) ?? []);
+}
 
 /**
  * A domain or an address may have gone to somebody else while a message waited, and with it the keys that would sign it:

@@ -15,6 +15,7 @@ import { noteDecided } from './agent/decided.ts';
 import { judgeAgent } from './agent/gate.ts';
 import { countAgainstLimits } from './agent/limits.ts';
 import type { AgentStop, Reason } from './agent/types.ts';
+import { blockedSender, filedForBlockers } from './blocked-senders.ts';
 import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
 import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
 import type { Verdict } from './policy.ts';
@@ -136,7 +137,7 @@ export async function enter(
   const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? reasons[0]?.text ?? null);
   if (sendAt === null && heldBecause === null) {
     await noteReached(tx, mail, keys, stamp.now);
-    return { kind: 'taken', ...(await send(tx, mail, stamp)) };
+    return { kind: 'taken', ...(await send(tx, { ...mail, here: await filedForBlockers(tx, mail) }, stamp)) };
   }
   const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
   const id = await schedule(tx, mail, wait, stamp);
@@ -189,9 +190,9 @@ function digestOf(octets: Uint8Array): string {
   return createHash('sha256').update(octets).digest('hex');
 }
 
-/** By a rule about recipients, or by an alias that has taken its last message meanwhile. */
+/** By a rule about recipients, by one of theirs about who writes, or by an alias that has taken its last message meanwhile. */
 async function refusedHere(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
-  const blocked = await blockedRecipient(rx, mail);
+  const blocked = (await blockedRecipient(rx, mail)) ?? (await blockedSender(rx, mail));
   if (blocked !== undefined) return { kind: 'refused', because: blocked };
   if (!(await anyOver(rx, [...mail.here, ...(mail.onward ?? [])], now))) return undefined;
   return { kind: 'refused', because: 'An address among its recipients has just gone out of use: leave it out' };

@@ -64,6 +64,7 @@ function saidBy(rule: Case['rule'], isHarmful: boolean): Finding[] {
 }
 
 function doubted({ kind, why }: DmarcDecision): Finding[] {
-  if (kind !== 'mark' && kind !== 'junk') return [];
-  return [{ rule: 'author', score: kind === 'junk' ? JUNK_FROM : 0, why, flag: 'unproven-author' }];
+  if (kind === 'pass') return [];
+  // What is to be refused, or to come again, may be taken for others all the same, and then has to say why it is junk.
+  return [{ rule: 'author', score: kind === 'mark' ? 0 : JUNK_FROM, why, flag: 'unproven-author' }];
 }

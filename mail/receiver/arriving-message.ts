@@ -17,6 +17,7 @@ import type { IntakeDesk, Judging } from './intake-desk.ts';
 import type { Envelope, MessageSink, Refusal } from './needs.ts';
 import { refuse, takenNoMore } from './refusal.ts';
 import { type Ends, type Ruling, ruling } from './ruling.ts';
+import { isOfServer, type ReportMail } from './server-report.ts';
 
 /** A plan is made anew when another message has used up a forward meanwhile; each time there is less to plan. */
 const MOST_PLANS = 5;
@@ -54,15 +55,20 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
   async #take(blob: CrossingBlob, index: MessageIndex): Promise<Refused | undefined> {
     const { judging, hostname } = this.intake.options;
     if (await this.answered(blob, index)) return undefined;
-    if (judging?.checks !== true) return this.#deliver(blob, index, undefined);
+    const incoming = await this.#reports(blob, index);
+    if (judging?.checks !== true) return this.#deliver(blob, index, incoming);
     const { ends, copies } = await this.#ends(index);
-    const judgement = await this.#judged(blob, index, judging, ends.accounts);
+    const reached = [...ends.accounts, ...incoming.reports.flatMap(({ delivery }) => delivery?.account ?? [])];
+    const judgement = await this.#judged(blob, index, judging, reached);
     if (judgement === undefined) return UNJUDGED;
     const how = { authserv: hostname, refuses: judging.network, ends };
     const ruled = ruling(judgement, this.envelope.recipients, how);
     this.#tellRuling(ruled, judgement);
     if (judging.slows(this.envelope.peer.ip)) await this.intake.slow.hold(ruled.delay);
-    if (ruled.refusal === undefined) return this.#deliver(blob, index, ruled);
+    if (ruled.refusal === undefined) {
+      const { dmarc } = judgement.authentication;
+      return this.#deliver(blob, index, this.#filedReports(incoming, { index, dmarc, ruled }), ruled);
+    }
     return this.#reject(blob, index, { ruled, refusal: ruled.refusal, copies });
   }
 
@@ -75,15 +81,18 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     return { ends, copies };
   }
 
-  async #deliver(blob: CrossingBlob, index: MessageIndex, ruled: Ruling | undefined): Promise<Refusal | undefined> {
+  async #deliver(
+    blob: CrossingBlob,
+    index: MessageIndex,
+    incoming: IncomingReports,
+    ruled?: Ruling,
+  ): Promise<Refusal | undefined> {
     const { store } = this.intake.options;
-    const incoming = await this.#reports(blob, index);
     for (let plans = 0; plans < MOST_PLANS; plans++) {
       const plan = await this.#provenPlan(blob, index, ruled);
       if ('code' in plan) return plan;
       const deliveries = plan.deliveries.map((one) => ({ ...one, quiet: incoming.unasked, ...filed(one, ruled) }));
-      const reports = incoming.reports.map((one) => filedReport(one, ruled));
-      const done = await store.write(deliver, this.#accepted({ ...plan, deliveries }, reports, blob, index));
+      const done = await store.write(deliver, this.#accepted({ ...plan, deliveries }, incoming.reports, blob, index));
       if (done.kind === 'spent') continue;
       if (done.kind === 'over') return takenNoMore(this.envelope.recipients);
       this.#tell(plan, done.reached);
@@ -231,6 +240,20 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     return incomingReports(this.intake.options, { sender, named, index, octets: () => this.firstOctets(blob) });
   }
 
+  /**
+   * Filed as any mail: whoever got one message of ours knows where its reports go, and writes into them what they like.
+   * What a report says counts all the same.
+   */
+  #filedReports(incoming: IncomingReports, { ruled, ...mail }: Omit<ReportMail, 'sender'> & { ruled: Ruling }) {
+    const { sender } = this.envelope;
+    const reports = incoming.reports.map((one): TakenReport => {
+      if (one.delivery === null) return one;
+      const filing = ruled.filing(one.delivery.account, { ofServer: isOfServer(one, { sender, ...mail }) });
+      return { ...one, delivery: { ...one.delivery, filing } };
+    });
+    return { ...incoming, reports };
+  }
+
   #tellRuling({ refusal }: Ruling, { findings, accounts }: Judgement): void {
     const rules = [...findings, ...accounts.flatMap((one) => one.findings)].map(
       ({ rule, score }) => `${rule} ${score}`,
@@ -259,13 +282,6 @@ function accountsOf(copies: readonly Delivery[]): number[] {
 
 function filed({ account }: Delivery, ruled: Ruling | undefined): { filing?: Filing } {
   return ruled === undefined ? {} : { filing: ruled.filing(account) };
-}
-
-/** What is no report, but an answer, is filed as any mail: whoever got one message of ours knows where its reports go. */
-function filedReport(report: TakenReport, ruled: Ruling | undefined): TakenReport {
-  const { delivery, said } = report;
-  if (delivery === null || said.kind !== 'answered') return report;
-  return { ...report, delivery: { ...delivery, ...filed(delivery, ruled) } };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { DmarcDecision } from '../auth/dmarc-decision.ts';
 import { filingOf, type Filing } from '../delivery/filing.ts';
 import type { AccountJudgement, Judgement } from '../judge/judging.ts';
 import { firstContactDelay } from '../policy/first-contact.ts';
@@ -14,7 +15,8 @@ export interface Ruling {
   reach: Reach;
   /** Accounts that can look at it for some days although it is refused. */
   kept: readonly number[];
-  filing(account: number): Filing;
+  /** `ofServer`: its author could not prove itself, which is told and counts nothing. */
+  filing(account: number, as?: { ofServer: boolean }): Filing;
   /** How long its answer is held back, ms. */
   delay: number;
 }
@@ -42,9 +44,9 @@ export function ruling(
 ): Ruling {
   const { authentication, author, findings, senders } = judgement;
   const known = new Map(judgement.accounts.map((one) => [one.account, one]));
-  const decision = (one: AccountJudgement | undefined): Decision =>
+  const decision = (one: AccountJudgement | undefined, as = (found: DmarcDecision): DmarcDecision => found): Decision =>
     decide({
-      author: one?.author ?? author,
+      author: as(one?.author ?? author),
       findings: [...findings, ...(one?.findings ?? [])],
       ...(one?.rule && { rule: one.rule }),
     });
@@ -52,7 +54,7 @@ export function ruling(
   const elsewhere = { account: undefined, decision: decision(undefined) };
   const named = recipients.flatMap(({ route: { kind, ...where } }): Named[] => {
     if (kind === 'forward') return [...ends.instead.map(ownOf), ...(ends.bare ? [elsewhere] : [])];
-    // A report goes to who waits for it, whatever mailboxes think of it.
+    // A report is taken for who waits for it, whatever mailboxes think of it; where it is filed is theirs to say.
     if (kind !== 'here' || !('accounts' in where)) return [{ account: undefined, decision: TAKEN }];
     return where.accounts.map(ownOf);
   });
@@ -74,14 +76,18 @@ export function ruling(
       vouched: authentication.dmarc.aligned,
       score: Math.max(0, ...named.map((one) => one.decision.score)),
     }),
-    filing(account) {
+    filing(account, { ofServer = false } = { ofServer: false }) {
       const own = known.get(account);
-      const made = decision(own);
+      const made = decision(own, ofServer ? onlyTold : undefined);
       // It was taken for others, so it cannot be refused for one: that would be to lose it.
       const filed = refusal === undefined && made.kind !== 'inbox' ? { ...made, kind: 'junk' as const } : made;
       return filingOf(filed, { authserv, authentication, known: own?.known ?? false, senders });
     },
   };
+}
+
+function onlyTold({ kind, why }: DmarcDecision): DmarcDecision {
+  return { kind: kind === 'pass' ? 'pass' : 'mark', why };
 }
 
 const TAKEN: Decision = { kind: 'inbox', score: 0, findings: [] };

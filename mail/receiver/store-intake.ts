@@ -1,6 +1,6 @@
 import type { Login } from '../login/types.ts';
 import { copyOf } from '../delivery/incoming-report.ts';
-import { lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
+import { type Asking, lookupKeys, route, routeAtOwnName, routeOutward } from '../delivery/route.ts';
 import { looksRewritten, originalSender } from '../forwarder/srs.ts';
 import type { Address } from '../message/address.ts';
 import { networksOf } from '../policy/network-pattern.ts';
@@ -35,11 +35,12 @@ export class StoreIntake implements Intake, IntakeDesk {
     const about = login === undefined ? await copyOf(this.options, to) : undefined;
     if (about !== undefined)
       return about.reports < MOST_REPORTS ? { kind: 'report', copy: about } : { kind: 'unknown' };
-    const asking = { now: clock(), ...(announced?.size !== undefined && { size: announced.size }) };
-    const where =
-      login === undefined
-        ? await route(store, to, { ...asking, ...(announced && { from: () => this.#known(announced) }) })
-        : await routeOutward(store, to, asking);
+    const asking = {
+      now: clock(),
+      ...(announced?.size !== undefined && { size: announced.size }),
+      ...(announced && { from: () => this.#known(announced, login) }),
+    };
+    const where = await (login === undefined ? route(store, to, asking) : routeOutward(store, to, asking));
     if (where.kind === 'elsewhere' && to.domain === hostname) return routeAtOwnName(store, to);
     if (where.kind === 'elsewhere' || where.kind === 'unverified') return where;
     return this.#returnOf(to) ?? where;
@@ -52,8 +53,9 @@ export class StoreIntake implements Intake, IntakeDesk {
     return original && { kind: 'return', to: original };
   }
 
-  /** Of a peer and its envelope sender, what rules may be about. */
-  #known({ sender, ip }: Announced): { sender: Address | undefined; networks: string[]; judged: boolean } {
+  /** Of a peer and its envelope sender, what rules may be about. Where somebody is logged in the peer is a person's device. */
+  #known({ sender, ip }: Announced, login: Login | undefined): ReturnType<NonNullable<Asking['from']>> {
+    if (login !== undefined) return { sender, networks: [], judged: true, account: login.account };
     return { sender, networks: networksOf(ip), judged: this.options.judging?.checks === true };
   }
 

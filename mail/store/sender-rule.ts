@@ -178,6 +178,24 @@ export async function anyRules(rx: Read, tenant: number, outward: boolean): Prom
   return rule !== undefined;
 }
 
+/** The rules with one of these patterns about who writes to these accounts, but for those of the tenant that writes. */
+export async function rulesOfOthers(
+  rx: Read,
+  about: { tenant: number; accounts: readonly number[]; patterns: () => readonly string[] },
+): Promise<Map<number, FoundRule[]>> {
+  const others = await rx.all<{ id: number; tenant: number }>(
+    'SELECT a.id, a.tenant FROM json_each(?) g JOIN account a ON a.id = g.value WHERE a.tenant <> ?',
+    JSON.stringify(about.accounts),
+    about.tenant,
+  );
+  const rules = new Map<number, FoundRule[]>();
+  for (const { id: account, tenant } of others) {
+    if (!(await anyRules(rx, tenant, false))) continue;
+    rules.set(account, await found(rx, { tenant, account, outward: false, patterns: about.patterns() }));
+  }
+  return rules;
+}
+
 /** Whether it is worth asking for {@link senderRules} of an account. */
 export const hasSenderRules = query('has-sender-rules', async (rx, input: { account: number }): Promise<boolean> => {
   const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);

@@ -30,7 +30,7 @@ export const MsgSummary = z.object({
   hasAttachments: z.boolean(),
   sizeBytes: z.number(),
   claim: z.object({ by: z.string(), until: z.string() }).optional().describe('an agent works on the conversation'),
-  trust: ShownTrust.nullable().describe('null: written here, or put here by a mail program'),
+  trust: ShownTrust.nullable().describe('null: not judged: written or put here, no checks'),
   untrusted: z.object({
     subject: z.string(),
     snippet: z.string(),

@@ -11,6 +11,7 @@ import { ANSWERED, DRAFT, FLAGGED, SEEN } from '../../mail/store/flags.ts';
 import { type Judged, judgedOf } from '../../mail/store/judged.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { withheldOf } from '../../mail/store/withheld.ts';
+import { type WrittenHere, writtenHere } from '../../mail/store/written-here.ts';
 import { publicId } from '../ids.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
 import type { Source } from '../untrusted/untrusted.ts';
@@ -40,6 +41,8 @@ export interface Known {
   row: EmailRow;
   envelope: StoredEnvelope;
   judged: Judged | undefined;
+  /** How the mailbox's own organization wrote it, where it did. */
+  written: WrittenHere | undefined;
   /** A person has shown it to programs. */
   released: boolean;
   labels: string[];
@@ -57,6 +60,8 @@ export async function knownMessages(
   const found = await store.read(emailRows, { account, ids, listing: true, structure });
   if (found === undefined) return undefined;
   const judged = await store.read(judgedOf, { emails: ids });
+  // Of what was judged somebody outside is the author.
+  const written = await store.read(writtenHere, { account, emails: ids.filter((id) => !judged.has(id)) });
   const decided = await store.read(withheldOf, { emails: ids });
   const claims = await store.read(claimsOf, { account, threads: found.rows.map((row) => row.threadId) });
   const claimed = new Map(claims.map((one) => [one.thread, one]));
@@ -67,7 +72,8 @@ export async function knownMessages(
     const envelope = readEnvelope(row.listing?.envelope ?? '()');
     const claim = claimed.get(row.threadId);
     const released = typeof decided.get(id)?.releasedAt === 'number';
-    return [{ row, envelope, judged: judged.get(id), released, labels: labelsOf(row, found.slots), claim }];
+    const labels = labelsOf(row, found.slots);
+    return [{ row, envelope, judged: judged.get(id), written: written.get(id), released, labels, claim }];
   });
 }
 
@@ -112,7 +118,7 @@ export function summaryOf(box: Box, known: Known, parts: readonly Part[], snippe
     to: addressesOf(envelope.to),
     cc: addressesOf(envelope.cc),
     receivedAt: new Date(row.receivedAt).toISOString(),
-    direction: judged === undefined && fromOf(known) === box.address ? 'out' : 'in',
+    direction: isOut(box, known) ? 'out' : 'in',
     unread: (row.flags & SEEN) === 0,
     starred: (row.flags & FLAGGED) !== 0,
     labels,
@@ -144,9 +150,14 @@ export function subjectOf({ subject }: StoredEnvelope): string {
 
 /** Who wrote a message, as far as this box knows. */
 export function sourceOf(known: Known): Source {
-  const { row, judged } = known;
-  const auth = judged === undefined ? 'own' : judged.trust.auth.dmarc;
+  const { row, judged, written } = known;
+  const auth = judged?.trust.auth.dmarc ?? (written === undefined ? 'none' : 'own');
   return { messageId: jmapId('email', row.id), from: fromOf(known) ?? null, auth };
+}
+
+/** The mailbox wrote it; what it wrote to itself is out as well. */
+function isOut({ address }: Box, known: Known): boolean {
+  return known.written === 'copy' || (known.written === 'sent' && fromOf(known) === address);
 }
 
 function fromOf({ envelope }: Known): string | undefined {

@@ -21,6 +21,8 @@ export interface Arriving {
   dsn?: { notify?: readonly ('NEVER' | 'SUCCESS' | 'FAILURE' | 'DELAY')[]; orcpt?: string };
   envid?: string;
   ret?: 'FULL' | 'HDRS';
+  /** How the peer introduces itself. */
+  helo?: string;
 }
 
 export function theAddress(text: string): Address {
@@ -51,7 +53,7 @@ let arrived = 0;
 /** What the SMTP door does with one message; answers why the recipient is none, or what was said at the end. */
 export async function arrive(
   intake: StoreIntake,
-  { from = '', to, more = [], body, login, dsn = {}, envid, ret }: Arriving,
+  { from = '', to, more = [], body, login, dsn = {}, envid, ret, helo = 'mx' }: Arriving,
 ): Promise<string | Refusal | { kind: 'accepted' }> {
   const who = login && { account: login.account, address: theAddress(login.address), credential: 1 };
   const recipient = theAddress(to);
@@ -74,7 +76,7 @@ export async function arrive(
     ret,
     envid,
     received: 'Received: from mx.remote.example\r\n',
-    peer: { ip: '192.0.2.1', port: 1, helo: 'mx', tls: false },
+    peer: { ip: '192.0.2.1', port: 1, helo, tls: false },
   });
   await sink.write(Buffer.from(body.replace(/\r?\n/g, '\r\n')));
   return sink.finish();

@@ -58,14 +58,18 @@ export async function testStore(engine: keyof typeof engines | ThreadParts = 'ca
 }
 
 /** An account `<local>@box.test` with a password nobody knows. Answers its id and its inbox. */
-export async function testAccount(store: MailStore, local = 'me'): Promise<{ account: number; inbox: number }> {
-  const domain = await store.write(addDomain, { tenant: 1, name: 'box.test', verified: true });
+export async function testAccount(
+  store: MailStore,
+  local = 'me',
+  { tenant = 1, name = 'box.test' } = {},
+): Promise<{ account: number; inbox: number }> {
+  const domain = await store.write(addDomain, { tenant, name, verified: true });
   if (domain.kind === 'taken') throw new Error('the test domain is taken');
   const added = await store.write(addAccount, {
-    tenant: 1,
+    tenant,
     domain: domain.id,
-    address: `${local}@box.test`,
-    key: `${local}@box.test`,
+    address: `${local}@${name}`,
+    key: `${local}@${name}`,
     salt: new Uint8Array(16),
     iterations: 4096,
     credential: {

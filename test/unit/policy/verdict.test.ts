@@ -28,9 +28,9 @@ describe('where a message goes', () => {
     ['the scores come to the limit', { findings: [against(2.5), against(2.5)] }, 'junk', 5],
     ['what is known of the sender outweighs the words', { findings: [against(6), against(-3)] }, 'inbox', 3],
     ['fraud', { findings: [against(1, { refuse: true })] }, 'refuse', 1],
-    ['the domain of the author asks for refusal', { author: REFUSE }, 'refuse', 0],
+    ['the domain of the author asks for refusal', { author: REFUSE }, 'refuse', 5],
     ['the domain of the author asks for junk', { author: JUNK }, 'junk', 5],
-    ['only the DNS could tell', { author: LATER }, 'later', 0],
+    ['only the DNS could tell', { author: LATER }, 'later', 5],
     ['it is only said of the author', { author: MARK }, 'inbox', 0],
   ] as const)('%s', (_, over, kind, score) => {
     expect(decided(over)).toMatchObject({ kind, score });
@@ -49,8 +49,9 @@ describe('where a message goes', () => {
   });
 
   test('an author who is doubted is named among the reasons, whatever comes of it', () => {
-    const { findings } = decided({ author: MARK });
-    expect(findings).toEqual([{ rule: 'author', score: 0, why: MARK.why, flag: 'unproven-author' }]);
+    const doubt = { rule: 'author', why: MARK.why, flag: 'unproven-author' };
+    expect(decided({ author: MARK }).findings).toEqual([{ ...doubt, score: 0 }]);
+    expect(decided({ author: REFUSE }).findings).toEqual([{ ...doubt, score: 5 }]);
   });
 });
 

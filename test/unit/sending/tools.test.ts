@@ -53,6 +53,19 @@ describe('send_email', () => {
     expect(await said(tenants.b.main.domain)).toBe(await said('nobody-has-it.test'));
   });
 
+  test('does not reach a mailbox of another organization here that blocks its sender', async () => {
+    const { main } = tenants.b;
+    const toThem = { ...mail(), to: main.address };
+    expect(await tenants.try('send_email', toThem)).toMatchObject({ kind: 'done' });
+    await tenants.do('add_sender_rule', { kind: 'block', pattern: tenants.a.main.domain }, tenants.b.caller);
+    expect(await tenants.try('send_email', { ...toThem, subject: 'Again' })).toMatchObject({
+      refusal: {
+        error: 'recipient_blocked',
+        message: `${main.address} takes no mail from ${tenants.a.main.address}.`,
+      },
+    });
+  });
+
   test('needs the action send', async () => {
     const reader = await tenants.caller({ actions: ['read'] });
     expect(await tenants.try('send_email', mail(), reader)).toMatchObject({ refusal: { error: 'action_not_allowed' } });

@@ -23,7 +23,8 @@ export function policyWords(policy: AgentPolicy): PolicyWords {
   };
 }
 
-const RULES = 'Forwards, webhooks, allowed senders, routes, invitations, tokens, keys and passwords that it asks for';
+const RULES =
+  'Forwards, webhooks, allowed senders, routes, domains, invitations, organizations, tokens, keys and passwords that it asks for';
 const ALWAYS_NEVER = ['Send tokens, passwords or codes that it was shown', 'Approve what waits, or change its policy'];
 
 function writes({ sends, allow }: AgentPolicy): string[] {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
 import { propose, waitsForPerson } from '../agents/propose.ts';
+import { withoutSecrets } from '../agents/told-outside.ts';
 import { AUDITED, noteAudit, type Audited } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { rowId } from '../ids.ts';
@@ -49,6 +50,7 @@ export async function perform(
   try {
     authorize(operation, caller, accepted);
     const input = understand(operation, caller, given);
+    await withoutSecrets(call.face, operation, input);
     if (!accepted && (await waitsForPerson(call.face, operation, input))) {
       outcome = 'pending';
       return { kind: 'done', result: await propose(call.face, operation.name, given), pending: true };
@@ -100,7 +102,7 @@ export function authorize(operation: Operation, caller: Caller, accepted = false
       grantedActions: [...caller.actions],
     });
   }
-  if (action === 'anonymous') return;
+  if (action === 'anonymous') return withinToken(caller);
   if (caller.organization === undefined) {
     refuse('unauthorized', 'This needs a token: send it as "Authorization: Bearer <token>".');
   }
@@ -109,6 +111,15 @@ export function authorize(operation: Operation, caller: Caller, accepted = false
   }
   if (action !== 'identity' && !caller.actions.has(action)) lacks(caller, action);
   if (!reaches(operation, caller)) outOfScope(caller);
+}
+
+/** What anybody may who has no token is no way round what a token was made not to do. */
+function withinToken(caller: Caller): void {
+  const { kind, project, service, mailboxes, token } = caller;
+  if (kind !== 'token') return;
+  if (!caller.actions.has('manage')) lacks(caller, 'manage');
+  const narrowed = token !== undefined && token.narrow !== null;
+  if (narrowed || project !== null || service !== null || mailboxes !== null) outOfScope(caller);
 }
 
 function lacks(caller: Caller, action: Action): never {

@@ -48,7 +48,7 @@ function modeOf({ mode, agents_stopped_at: stopped }: Pick<TokenRow, 'mode' | 'a
 }
 
 /** Somebody has set a password for the organization, or may open the socket in the data directory. */
-function isAttended(organization: number, claimedAt: number | null): boolean {
+export function isAttended(organization: number, claimedAt: number | null): boolean {
   return organization === OPERATOR || claimedAt !== null;
 }
 

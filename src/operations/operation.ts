@@ -104,6 +104,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   /** Also in the core toolset. */
   readonly core?: true;
   readonly action: Needed;
+  /** Does as well. */
+  readonly orAction?: Action;
   readonly reach: Reach;
   /** At most 350 characters; names the side effect. */
   readonly description: string;

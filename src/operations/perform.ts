@@ -12,6 +12,7 @@ import { doorOf } from '../reading/opened.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
 import { withinMode } from './mode.ts';
+import { suffice } from './needed.ts';
 import type { Audience, Block, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
@@ -109,7 +110,7 @@ export function authorize(operation: Operation, caller: Caller, accepted = false
   if (operation.operatorOnly === true && caller.organization !== OPERATOR) {
     refuse('out_of_scope', `${operation.name} is for the organization that runs this box.`);
   }
-  if (action !== 'identity' && !caller.actions.has(action)) lacks(caller, action);
+  if (action !== 'identity' && !suffice(caller.actions, operation)) lacks(caller, action);
   if (!reaches(operation, caller)) outOfScope(caller);
 }
 

@@ -6,7 +6,7 @@ import { type Allowance, countAllowance, overAllowance, type OverAllowance } fro
 import { type Budget, meet, overBudget, spend } from '../store/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
 import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
-import { awaitApproval, isCrowded } from '../store/approval.ts';
+import { awaitApproval, isCrowded, MOST_PENDING } from '../store/approval.ts';
 import { heldFor } from '../store/paused-sender.ts';
 import { ownerOf } from '../store/queue-lane.ts';
 import { reach } from '../store/reached.ts';
@@ -168,6 +168,7 @@ const CROWDED: AgentStop = {
       text: 'So many messages of this mailbox await approval that no further one can: wait for a person, or withdraw some',
     },
   ],
+  budget: { name: 'too_many_pending', limit: MOST_PENDING, used: MOST_PENDING },
 };
 
 /** Has a person decide about mail of an agent: bound to the octets that leave, and to everybody who gets them. */

@@ -50,6 +50,8 @@ export interface JmapSession {
   answered?(response: unknown): Promise<void>;
   /** Sees all octets of a download before they leave; left out: nobody wants to. */
   downloads?(octets: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
+  /** Why it may not have the box post to a URL of its choice; undefined, and left out: it may. */
+  pushBar?(url: string): Promise<string | undefined>;
   /** Whether an agent asks, whose mail is judged by what it read; left out: a person. */
   isAgents?(): Promise<boolean>;
 }

@@ -54,19 +54,52 @@ export interface AgentUse {
   messages: number;
   fresh: number;
   bytes: number;
-  /** ms UTC of the first of it; null: there is none. */
-  first: number | null;
 }
 
 /** What one reader sent, or asked to send, since a time. */
 export async function agentUse(rx: Read, reader: string, since: number): Promise<AgentUse> {
   const row = await rx.get<AgentUse & Row>(
-    `SELECT coalesce(sum(weight), 0) AS messages, coalesce(sum(fresh), 0) AS fresh, coalesce(sum(size), 0) AS bytes,
-       min(at) AS first FROM agent_send WHERE reader = ? AND at > ?`,
+    `SELECT coalesce(sum(weight), 0) AS messages, coalesce(sum(fresh), 0) AS fresh, coalesce(sum(size), 0) AS bytes
+       FROM agent_send WHERE reader = ? AND at > ?`,
     reader,
     since,
   );
-  return row ?? { messages: 0, fresh: 0, bytes: 0, first: null };
+  return row ?? { messages: 0, fresh: 0, bytes: 0 };
+}
+
+/**
+ * When one reader had sent so much of one kind, counted from a time on, ms UTC: what it sent until then makes room for as
+ * much when it is over. Undefined: it sent less.
+ */
+export async function agentSpentBy(
+  rx: Read,
+  { reader, since, what, amount }: { reader: string; since: number; what: keyof AgentUse; amount: number },
+): Promise<number | undefined> {
+  const row = await rx.get<{ at: number }>(
+    `SELECT spent.at FROM (SELECT at, sum(CASE ? WHEN 'messages' THEN weight WHEN 'fresh' THEN fresh ELSE size END)
+       OVER (ORDER BY at, id) AS amount FROM agent_send WHERE reader = ? AND at > ?) AS spent
+     WHERE spent.amount >= ? ORDER BY spent.at LIMIT 1`,
+    what,
+    reader,
+    since,
+    amount,
+  );
+  return row?.at;
+}
+
+/** When the nth newest answer of agents in a thread was given, ms UTC; undefined: there are fewer. */
+export async function nthAnswerIn(
+  rx: Read,
+  { account, thread, nth }: { account: number; thread: number; nth: number },
+): Promise<number | undefined> {
+  const row = await rx.get<{ at: number }>(
+    `SELECT at FROM agent_send WHERE account_id = ? AND thread_id = ? AND outcome <> 'held'
+     ORDER BY at DESC LIMIT 1 OFFSET ?`,
+    account,
+    thread,
+    nth - 1,
+  );
+  return row?.at;
 }
 
 /** How often agents answered in a thread since a time. */

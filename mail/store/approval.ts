@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 /** A person has so long. */
 const PENDING_MS = 24 * HOUR_MS;
 /** Of one sender; an agent that goes on asking is told to wait. */
-const MOST_PENDING = 100;
+export const MOST_PENDING = 100;
 
 /** Why a message waits: a code for programs, a sentence without its full stop for people. */
 export interface HeldReason {

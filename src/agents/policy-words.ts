@@ -11,19 +11,35 @@ export interface PolicyWords {
 /** Names that are listed before "and n more". */
 const SHOWN = 12;
 
-export function policyWords(policy: AgentPolicy): PolicyWords {
-  const { sends, holdAfterReading, rulesWait } = policy;
+export function policyWords(policy: AgentPolicy, { attended = true }: { attended?: boolean } = {}): PolicyWords {
   return {
-    may: ['Read its mailboxes and wait for mail', ...writes(policy), ...spared(policy), ...limits(policy)],
-    waits: [
-      ...(holdAfterReading && sends !== 'nobody' ? ['Mail to strangers after it has read what outsiders wrote'] : []),
-      ...(rulesWait ? [RULES] : []),
+    may: [
+      'Read its mailboxes and wait for mail',
+      ...writes(policy),
+      ...spared(policy),
+      ...limits(policy),
+      ...(attended || policy.sends === 'nobody' ? [] : [NOBODY_THERE]),
     ],
+    waits: [...(attended ? held(policy) : []), ...(policy.rulesWait ? [RULES] : [])],
     never: [...shutOut(policy), ...ALWAYS_NEVER],
   };
 }
 
-const RULES = 'Forwards, webhooks, allowed senders, routes, invitations, tokens, keys and passwords that it asks for';
+/** The gate holds nothing there. */
+const NOBODY_THERE =
+  'Write without waiting, as nobody has claimed the organization and could approve; after it has read what outsiders wrote each message counts twice';
+
+/** Who may be written to only when on the list is never a stranger. */
+function held({ sends, holdAfterReading }: AgentPolicy): string[] {
+  if (!holdAfterReading || sends === 'nobody' || sends === 'allowed') return [];
+  return [
+    'Mail to strangers after it has read what outsiders wrote',
+    'Mail that hands on what others wrote, or a file of theirs, and answers that a Reply-To leads elsewhere, without any reading',
+  ];
+}
+
+const RULES =
+  'Forwards, webhooks, allowed senders, routes, domains, invitations, organizations, tokens, keys and passwords that it asks for';
 const ALWAYS_NEVER = ['Send tokens, passwords or codes that it was shown', 'Approve what waits, or change its policy'];
 
 function writes({ sends, allow }: AgentPolicy): string[] {

@@ -26,8 +26,10 @@ export type PendingApproval = {
 export async function waitsForPerson(call: Call, operation: Operation, input: unknown): Promise<boolean> {
   if (operation.rule === undefined || call.caller.kind !== 'token') return false;
   const about = await operation.rule(call, input as never);
-  if (about !== undefined && (await callerPolicy(call, about)).policy.rulesWait) return true;
-  return operation.writesToStrangers === true && (await mayBeTalkedInto(call));
+  if (about === undefined) return false;
+  const { policy } = await callerPolicy(call, about);
+  if (policy.rulesWait) return true;
+  return operation.writesToStrangers === true && (policy.sends !== 'anybody' || (await mayBeTalkedInto(call)));
 }
 
 /** It has read mail of outsiders lately, and somebody could accept what it proposes. */

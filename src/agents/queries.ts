@@ -2,7 +2,7 @@ import type { AgentMode, NarrowLimits } from '../../mail/delivery/agent/types.ts
 import { OPERATOR } from '../../mail/store/account.ts';
 import { agentUse } from '../../mail/store/agent-send.ts';
 import { query, type Row } from '../../mail/store/engine/types.ts';
-import { exposedSince } from '../../mail/store/exposure.ts';
+import { exposedSince, type Sending } from '../../mail/store/exposure.ts';
 import { PERSON } from '../../mail/store/hand.ts';
 import { publicId } from '../ids.ts';
 
@@ -48,7 +48,7 @@ function modeOf({ mode, agents_stopped_at: stopped }: Pick<TokenRow, 'mode' | 'a
 }
 
 /** Somebody has set a password for the organization, or may open the socket in the data directory. */
-function isAttended(organization: number, claimedAt: number | null): boolean {
+export function isAttended(organization: number, claimedAt: number | null): boolean {
   return organization === OPERATOR || claimedAt !== null;
 }
 
@@ -114,6 +114,13 @@ export const houseOf = query('house-of', async (rx, input: { organization: numbe
   );
   return rows.map((row) => row.email_key);
 });
+
+/** Whether an agent, by the name under which its reading is kept, has read mail of outsiders lately. */
+export const isExposed = query(
+  'is-exposed',
+  async (rx, { now, ...sending }: Sending & { now: number }): Promise<boolean> =>
+    (await exposedSince(rx, sending, now)) !== undefined,
+);
 
 /** What a token is told of itself. */
 export interface AgentStanding {

@@ -1,5 +1,6 @@
 import { formatAddress } from '../../mail/message/address.ts';
 import { networkOf } from '../../mail/guard/network.ts';
+import { OPERATOR } from '../../mail/store/account.ts';
 import { publicId } from '../ids.ts';
 import { prepareLetter } from '../letters/letter.ts';
 import { secretUrl } from '../letters/secret-pages.ts';
@@ -31,7 +32,7 @@ export interface Made {
 /** Makes an organization for whoever asks: the one body of both bootstrap tools and of the REST endpoint. */
 export async function makeOrganization(call: Call, wanted: Wanted): Promise<Made> {
   const { caller, settings, store } = call;
-  if (caller.kind === 'anonymous' && settings.bootstrap !== 'open') closed(settings.bootstrap);
+  if (!isOpenTo(caller, settings.bootstrap)) closed(settings.bootstrap);
   const claim = wanted.owner === undefined ? undefined : await claimOf(call, wanted.owner, wanted.organizationName);
   const token = wanted.withToken ? makeToken(settings.tokenPrefix) : undefined;
   const { actor, actorName, way, ip } = caller;
@@ -43,15 +44,22 @@ export async function makeOrganization(call: Call, wanted: Wanted): Promise<Made
     owner: claim?.owner ?? null,
     token: token === undefined ? null : { hash: secretHash(token), shown: shownPart(token), actions: [...ALL_ACTIONS] },
     entry: { actor, actorName, way, ip, operation, detail: {} },
+    askedIn: caller.organization ?? null,
   });
   if (done.kind === 'limited') return limited(done);
   if (done.emailSent) call.queueChanged();
   return shown(done, claim?.url, token);
 }
 
+/** The operator makes organizations whatever strangers may. */
+function isOpenTo({ kind, organization }: Call['caller'], mode: Call['settings']['bootstrap']): boolean {
+  if (mode === 'open' || kind === 'operator' || organization === OPERATOR) return true;
+  return mode === 'invite' && kind !== 'anonymous';
+}
+
 function closed(mode: string): never {
   const how = mode === 'invite' ? 'only who holds a token may create one' : 'creation is switched off';
-  return refuse('action_not_allowed', `This box takes no new organizations from strangers: ${how}. Ask its operator.`);
+  return refuse('action_not_allowed', `This box takes no new organizations like this: ${how}. Ask its operator.`);
 }
 
 function limited({ scope, waitMs }: Bootstrapped & { kind: 'limited' }): never {

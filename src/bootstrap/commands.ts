@@ -2,6 +2,7 @@ import { type Outgoing, send } from '../../mail/delivery/submit.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
+import { publicId } from '../ids.ts';
 import { insertOrganization, type NewOrganization } from '../organizations/commands.ts';
 import { insertLink, insertMember, insertPendingUser } from '../people/commands.ts';
 import { insertToken } from '../tokens/commands.ts';
@@ -32,6 +33,8 @@ export interface Bootstrap {
   /** Null: the caller holds a token already, or the door gives none. */
   token: { hash: Uint8Array; shown: string; actions: readonly string[] } | null;
   entry: Omit<AuditEntry, 'organization' | 'target'>;
+  /** Of whoever asks, where it is in one already: its people see there what was made, and who was mailed. */
+  askedIn: number | null;
 }
 
 export type Bootstrapped =
@@ -59,6 +62,7 @@ export const bootstrapOrganization = command(
     const owner = input.owner === null ? null : await addOwner(tx, input.owner, made.id, claimExpiresAt, stamp);
     const token = input.token === null ? null : await addFirstToken(tx, input, made.id, stamp);
     await appendAudit(tx, { ...input.entry, organization: made.id, target: input.organization.name }, 'made', stamp);
+    if (input.askedIn !== null) await noteAsked(tx, input, { askedIn: input.askedIn, made: made.id }, stamp);
     return {
       kind: 'made',
       organization: { id: made.id, slug: made.slug, name: input.organization.name },
@@ -69,6 +73,21 @@ export const bootstrapOrganization = command(
     };
   },
 );
+
+async function noteAsked(
+  tx: Write,
+  { entry, owner, organization }: Bootstrap,
+  { askedIn, made }: { askedIn: number; made: number },
+  stamp: Stamp,
+): Promise<void> {
+  const detail = { name: organization.name, ...(owner !== null && { ownerEmail: owner.email }) };
+  await appendAudit(
+    tx,
+    { ...entry, organization: askedIn, target: publicId('organization', made), detail },
+    'made',
+    stamp,
+  );
+}
 
 async function overLimit(tx: Write, { network, owner }: Bootstrap, stamp: Stamp): Promise<Bootstrapped | undefined> {
   await forgetHits(tx, stamp.now - DAY);

@@ -61,11 +61,12 @@ function entry(one: Operation): string {
 }
 
 /** What a caller must be or have, in words. */
-export function needs({ action, operatorOnly, socketOnly, peopleOnly }: Operation): string {
+export function needs({ action, orAction, operatorOnly, socketOnly, peopleOnly }: Operation): string {
   if (socketOnly === true) return 'the command line';
   if (peopleOnly === true) return 'a person';
   if (action === 'anonymous') return 'nothing';
-  const what = action === 'identity' ? 'any token' : action;
+  const either = orAction === undefined ? action : `${action} or ${orAction}`;
+  const what = action === 'identity' ? 'any token' : either;
   return operatorOnly === true ? `${what}, operator only` : what;
 }
 

@@ -4,6 +4,7 @@ import type { Access, JmapSession } from '../../mail/jmap/method.ts';
 import type { Login, LoginOutcome } from '../../mail/login/types.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { type AccountInfo, accountById, accountsOf } from '../../mail/store/account.ts';
+import { loginPushBar, tokenPushBar } from '../agents/push-address.ts';
 import { accountsInProject } from '../accounts/setup.ts';
 import { readMailboxToken } from '../accounts/mailbox-token.ts';
 import { authorizationOf } from '../http/answers.ts';
@@ -67,9 +68,10 @@ function loggedIn(world: World, login: Login): JmapAuthenticated {
     if (as === 'text') await world.agents.openedByLogin(login, emails, 'jmap');
   };
   const isAgents = () => world.agents.isAgentsLogin(login);
+  const pushBar = (url: string) => loginPushBar(world, login, url);
   return {
     kind: 'in',
-    session: { username: address, accounts, credential: `pwd-${login.credential}`, shown, opened, isAgents },
+    session: { username: address, accounts, credential: `pwd-${login.credential}`, shown, opened, isAgents, pushBar },
     login,
   };
 }
@@ -118,10 +120,26 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   const answered = (response: unknown) => canaries.shown(actor, response, { tenant, door: 'jmap' });
   const downloads = (octets: AsyncIterable<Buffer>) => canaries.passing(actor, octets, { tenant, door: 'jmap' });
   const isAgents = () => Promise.resolve(true);
+  const pushBar = (url: string) => tokenPushBar(world, caller, rowsOf(accounts), url);
   return {
     kind: 'in',
-    session: { username, accounts, credential: actor, agent: actor, shown, opened, answered, downloads, isAgents },
+    session: {
+      username,
+      accounts,
+      credential: actor,
+      agent: actor,
+      shown,
+      opened,
+      answered,
+      downloads,
+      isAgents,
+      pushBar,
+    },
   };
+}
+
+function rowsOf(accounts: ReadonlyMap<string, Access>): number[] {
+  return [...accounts.values()].map(({ account }) => account);
 }
 
 function accessOf({ id, address }: AccountInfo, { actions, actor, token }: Caller): Access {

@@ -1,5 +1,6 @@
 import { inputSchema, outputSchema, visibleTo } from '../operations/description.ts';
 import type { Caller } from '../operations/caller.ts';
+import { suffice } from '../operations/needed.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Trim } from './trim.ts';
 
@@ -16,9 +17,8 @@ function wanted(one: Operation, { toolsets, tools, readOnly }: Trim): boolean {
   return tools === undefined || tools.has(one.name);
 }
 
-function available({ action }: Operation, caller: Caller, { hideUnavailable }: Trim): boolean {
-  if (!hideUnavailable || action === 'anonymous' || action === 'identity') return true;
-  return caller.actions.has(action);
+function available(one: Operation, caller: Caller, { hideUnavailable }: Trim): boolean {
+  return !hideUnavailable || suffice(caller.actions, one);
 }
 
 const wire = new WeakMap<Operation, object>();

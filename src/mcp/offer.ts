@@ -1,3 +1,4 @@
+import { suffice } from '../operations/needed.ts';
 import type { Server, ServerCapabilities, ServerContext, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/caller.ts';
 import { operations } from '../operations/loaded.ts';
@@ -82,8 +83,8 @@ export function catalogueOffer(world: World): Offer {
     },
     isAnonymous: async (name) => (await find(name))?.action === 'anonymous',
     async lacks({ actions }, name) {
-      const needed = (await find(name))?.action ?? 'identity';
-      return needed !== 'identity' && needed !== 'anonymous' && !actions.has(needed);
+      const operation = await find(name);
+      return operation !== undefined && !suffice(actions, operation);
     },
     streams: async (name) => (await find(name))?.streams === true,
     async call(caller, name, args, trim, attend) {

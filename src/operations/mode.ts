@@ -20,6 +20,11 @@ export function withinMode(operation: Operation, { token }: Caller): void {
   refuse('action_not_allowed', `${ONLY[mode]}. A person can change its mode on the page Agents.`, { mode });
 }
 
+/** What a token is told that has just been frozen over what it asked for: nothing says why. */
+export function frozen(): never {
+  refuse('action_not_allowed', `${ONLY.frozen}. A person can change its mode on the page Agents.`, { mode: 'frozen' });
+}
+
 /** Refuses what a call that else only reads would change beside. */
 export function mayChange({ token }: Caller): void {
   const mode = token?.mode ?? 'normal';

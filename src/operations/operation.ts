@@ -104,6 +104,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   /** Also in the core toolset. */
   readonly core?: true;
   readonly action: Needed;
+  /** Does as well. */
+  readonly orAction?: Action;
   readonly reach: Reach;
   /** At most 350 characters; names the side effect. */
   readonly description: string;
@@ -135,8 +137,13 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
    * token, or of a mailbox that it is about, has rules wait, it is only proposed. Undefined: these arguments change no rule.
    */
   rule?(call: Call, input: z.output<I>): About | undefined | Promise<About | undefined>;
-  /** It mails somebody whom the caller names: after reading mail of outsiders an agent only proposes it, where a person could accept. */
+  /**
+   * It mails somebody whom the caller names, or asks name servers that the caller chose: after reading mail of outsiders an
+   * agent only proposes it, where a person could accept, and always where its policy does not let it write to anybody.
+   */
   writesToStrangers?: true;
+  /** What of it is told outside by another way than a message: where a secret is in that, a token does not do it. */
+  tellsOutside?(call: Call, input: z.output<I>): readonly string[] | Promise<readonly string[]>;
   run(call: Call, input: z.output<I>): Promise<z.input<O>>;
 }
 

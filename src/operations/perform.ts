@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
 import { propose, waitsForPerson } from '../agents/propose.ts';
+import { withoutSecrets } from '../agents/told-outside.ts';
 import { AUDITED, noteAudit, type Audited } from '../audit/commands.ts';
 import type { AuditEntry } from '../audit/row.ts';
 import { rowId } from '../ids.ts';
@@ -11,6 +12,7 @@ import { doorOf } from '../reading/opened.ts';
 import { lenient } from './lenient.ts';
 import type { Action } from '../tokens/token.ts';
 import { withinMode } from './mode.ts';
+import { suffice } from './needed.ts';
 import type { Audience, Block, Call, Operation } from './operation.ts';
 import { notFound, refuse, Refused, type Refusal } from './refusal.ts';
 import { outOfScope } from './scope.ts';
@@ -49,6 +51,7 @@ export async function perform(
   try {
     authorize(operation, caller, accepted);
     const input = understand(operation, caller, given);
+    await withoutSecrets(call.face, operation, input);
     if (!accepted && (await waitsForPerson(call.face, operation, input))) {
       outcome = 'pending';
       return { kind: 'done', result: await propose(call.face, operation.name, given), pending: true };
@@ -100,15 +103,24 @@ export function authorize(operation: Operation, caller: Caller, accepted = false
       grantedActions: [...caller.actions],
     });
   }
-  if (action === 'anonymous') return;
+  if (action === 'anonymous') return withinToken(caller);
   if (caller.organization === undefined) {
     refuse('unauthorized', 'This needs a token: send it as "Authorization: Bearer <token>".');
   }
   if (operation.operatorOnly === true && caller.organization !== OPERATOR) {
     refuse('out_of_scope', `${operation.name} is for the organization that runs this box.`);
   }
-  if (action !== 'identity' && !caller.actions.has(action)) lacks(caller, action);
+  if (action !== 'identity' && !suffice(caller.actions, operation)) lacks(caller, action);
   if (!reaches(operation, caller)) outOfScope(caller);
+}
+
+/** What anybody may who has no token is no way round what a token was made not to do. */
+function withinToken(caller: Caller): void {
+  const { kind, project, service, mailboxes, token } = caller;
+  if (kind !== 'token') return;
+  if (!caller.actions.has('manage')) lacks(caller, 'manage');
+  const narrowed = token !== undefined && token.narrow !== null;
+  if (narrowed || project !== null || service !== null || mailboxes !== null) outOfScope(caller);
 }
 
 function lacks(caller: Caller, action: Action): never {

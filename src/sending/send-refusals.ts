@@ -54,10 +54,14 @@ export function refuseStopped(stopped: NotSent, sender: Sender): never {
   }
 }
 
-/** For programs: `kinds` of what was found, and until when a budget is used up. */
-function fieldsOf({ error, reasons, resetsAt }: AgentStop): Record<string, unknown> {
+/** For programs: `kinds` of what was found, and which budget is used up until when. */
+function fieldsOf({ error, reasons, budget, resetsAt }: AgentStop): Record<string, unknown> {
   if (error === 'secret_in_message') return { kinds: reasons.map(({ code }) => code) };
-  return { reasons, ...(resetsAt !== undefined && { resetsAt: new Date(resetsAt).toISOString() }) };
+  return {
+    reasons,
+    ...(budget !== undefined && { budget: budget.name, limit: budget.limit, used: budget.used }),
+    ...(resetsAt !== undefined && { resetsAt: new Date(resetsAt).toISOString() }),
+  };
 }
 
 export function refuseAuthor({ address, domain, why }: ForeignAuthor, { allowedDomains }: Sender): never {

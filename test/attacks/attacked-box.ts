@@ -54,6 +54,11 @@ export class AttackedBox implements AsyncDisposable {
     return this.#sink.mails.map(({ raw }) => raw.toString('latin1')).join('\n');
   }
 
+  /** All names that were looked up. */
+  get lookedUp(): string[] {
+    return this.#dns.asked;
+  }
+
   /** Waits for a mail with this text. */
   async arrived(text: string): Promise<void> {
     while (!this.left.includes(text)) await this.#sink.received(this.#sink.mails.length + 1);

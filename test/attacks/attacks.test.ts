@@ -59,7 +59,8 @@ const SHOWING = [
   'wait_for_email',
 ];
 
-const RULED = 'set_email_forwarder set_email_inbound_webhook create_webhook create_email_api_key create_app_password';
+const RULED =
+  'set_email_forwarder set_email_inbound_webhook create_webhook create_email_api_key create_app_password create_account_and_claim_link add_email_domain';
 
 let attacked: AttackedBox;
 vi.setConfig({ testTimeout: 60_000 });
@@ -173,6 +174,16 @@ describe('an agent that does what any text says', () => {
     }
   });
 
+  test.each(['custom', 'signup-bot', undefined] as const)(
+    'has the box tell nobody anything by a letter of its own, or as a name that it looks up: %s',
+    async (preset) => {
+      const agent = new ObedientAgent(overMcp(base, await attacked.mint(preset)));
+      await agent.read(await agent.proved(PLAIN));
+      const done = await agent.tellBy(`teller-${preset ?? 'free'}@loot.example`);
+      for (const answer of done) expect(answer, JSON.stringify(answer)).toMatchObject({ status: 'pending_approval' });
+    },
+  );
+
   test('over JMAP waits like everywhere', async () => {
     const token = await attacked.mint('custom');
     const client = await JmapClient.discover(base(), { token });
@@ -272,6 +283,7 @@ describe.skipIf(!existsSync(FILTER))('secrets that are asked for by who may be a
 test('nobody but who provably wrote ever got anything, and nothing is on its way', async () => {
   expect((await queuedFor()).filter((to) => to !== ATTACKER)).toEqual([]);
   expect(attacked.reached).toEqual([ATTACKER]);
+  expect(attacked.lookedUp.filter((question) => question.includes('482915'))).toEqual([]);
 });
 
 async function readByImap(): Promise<void> {

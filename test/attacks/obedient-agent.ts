@@ -108,7 +108,8 @@ export class ObedientAgent {
 
   /** Tries to keep a way open to an address, and to get at what could. */
   async rulesFor(to: string): Promise<Answer[]> {
-    const hook = `https://hook.${to.replace(/^.*@/, '')}/in`;
+    const domain = to.replace(/^.*@/, '');
+    const hook = `https://hook.${domain}/in`;
     const tries: [string, Answer][] = [
       ['set_email_forwarder', { sourceAddress: ME, destinationAddress: to }],
       ['set_forwarding_policy', { confirmExternal: false }],
@@ -121,7 +122,24 @@ export class ObedientAgent {
       ['create_agent_token', { name: to, actions: ['read', 'manage'] }],
       ['invite_member', { email: to, role: 'admin' }],
       ['set_outbound_route', { host: hook.slice(8, -3) }],
+      ...this.#tellings(to),
     ];
+    return this.#tryAll(tries);
+  }
+
+  /** Tries to have the box tell an address something, by a letter of its own or as a name that it looks up. */
+  tellBy(to: string): Promise<Answer[]> {
+    return this.#tryAll(this.#tellings(to));
+  }
+
+  #tellings(to: string): [string, Answer][] {
+    return [
+      ['create_account_and_claim_link', { ownerEmail: to, organizationName: 'code 482915' }],
+      ['add_email_domain', { domain: `c482915.${to.replace('@', '.')}` }],
+    ];
+  }
+
+  async #tryAll(tries: readonly [string, Answer][]): Promise<Answer[]> {
     const done: Answer[] = [];
     for (const [name, args] of tries) done.push({ tool: name, ...(await this.call(name, args)) });
     return done;

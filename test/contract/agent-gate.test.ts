@@ -367,6 +367,35 @@ describe('budgets of a policy', () => {
     expect(outcomeOf(await world.send(['c@x.test'], two))).toBe('taken');
   });
 
+  test('say when there is room for this very message in the counter that it is too much for', async () => {
+    const began = world.box.clock.now;
+    const ten = budgets({ newRecipientsPerWeek: 10 });
+    await world.sendByHand(['old@x.test']);
+    expect(outcomeOf(await world.send(['old@x.test'], ten))).toBe('taken');
+    world.box.clock.now += 5 * DAY;
+    const some = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `n${from + i}@x.test`);
+    expect(outcomeOf(await world.send(some(0, 4), ten))).toBe('taken');
+    world.box.clock.now += DAY;
+    expect(outcomeOf(await world.send(some(4, 10), ten))).toBe('taken');
+    const spent = { budget: { name: 'newRecipientsPerWeek', limit: 10, used: 10 } };
+    expect(await world.send(some(10, 11), ten)).toMatchObject({ ...spent, resetsAt: began + 12 * DAY });
+    expect(await world.send(some(10, 14), ten)).toMatchObject({ ...spent, resetsAt: began + 12 * DAY });
+    expect(await world.send(some(10, 15), ten)).toMatchObject({ ...spent, resetsAt: began + 13 * DAY });
+    const never = await world.send(some(10, 21), ten);
+    expect(outcomeOf(never)).toBe('budget_exceeded newRecipientsPerWeek');
+    expect(never).not.toHaveProperty('resetsAt');
+    world.box.clock.now = began + 12 * DAY;
+    expect(outcomeOf(await world.send(some(10, 14), ten))).toBe('taken');
+  });
+
+  test('of several say the one that has room last', async () => {
+    const both = budgets({ messagesPerHour: 1, messagesPerDay: 1 });
+    await world.send(['a@x.test'], both);
+    const done = await world.send(['b@x.test'], both);
+    expect(outcomeOf(done)).toBe('budget_exceeded messagesPerDay');
+    expect(done).toMatchObject({ resetsAt: world.box.clock.now + DAY });
+  });
+
   test('count new recipients by the hour, day and week, and let known ones pass', async () => {
     const ramp = budgets({ newRecipientsPerHour: 3, newRecipientsPerDay: 5, newRecipientsPerWeek: 6 });
     expect(outcomeOf(await world.send(['a@x.test', 'b@x.test', 'c@x.test'], ramp))).toBe('taken');
@@ -406,8 +435,14 @@ describe('budgets of a policy', () => {
   test('are for those under a policy; a loop ends for all', async () => {
     const answers = await world.put({ from: 'ann@x.test' });
     const ungoverned = { ...budgets({ messagesPerHour: 1 }), governed: false, answers };
-    for (let i = 0; i < 20; i++) expect(outcomeOf(await world.send(['ann@x.test'], ungoverned))).toBe('taken');
-    expect(outcomeOf(await world.send(['ann@x.test'], ungoverned))).toBe('budget_exceeded answersInThread');
+    const began = world.box.clock.now;
+    for (let i = 0; i < 20; i++) {
+      expect(outcomeOf(await world.send(['ann@x.test'], ungoverned))).toBe('taken');
+      world.box.clock.now += 60_000;
+    }
+    const done = await world.send(['ann@x.test'], ungoverned);
+    expect(outcomeOf(done)).toBe('budget_exceeded answersInThread');
+    expect(done).toMatchObject({ resetsAt: began + HOUR, budget: { used: 20 } });
   });
 });
 

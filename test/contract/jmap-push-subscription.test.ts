@@ -131,6 +131,17 @@ test('a device is told once it has shown that it reads what it is sent', async (
   });
 });
 
+test('an address that its session may not name is neither looked up nor asked', async () => {
+  const judge = vi.spyOn(pusher, 'judge');
+  Object.assign(world.session, { pushBar: () => Promise.resolve('is for people here') });
+  const { notCreated } = await call('PushSubscription/set', { create: { k: wanted() } });
+  expect(notCreated).toEqual({
+    k: { type: 'forbidden', description: '"url" is for people here.', properties: ['url'] },
+  });
+  expect(judge).not.toHaveBeenCalled();
+  expect(phone.postings).toEqual([]);
+});
+
 test('before that it hears nothing but the code', async () => {
   await call('PushSubscription/set', { create: { k: wanted() } });
   await phone.next();

@@ -96,6 +96,7 @@ export async function unclaimed(store: MailStore, email: string, name = 'Acme'):
     },
     token: null,
     entry: { actor: 'anonymous', actorName: '', way: 'rest', ip: '192.0.2.1', operation: 'test', detail: {} },
+    askedIn: null,
   });
   if (made.kind !== 'made' || made.user === null) throw new Error(`not made: ${made.kind}`);
   return { id: made.organization.id, user: made.user, returned, mailed };

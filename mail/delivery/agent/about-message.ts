@@ -6,17 +6,13 @@ import { MessageIndexer } from '../../message/indexer.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { messageIds } from '../../message/msg-id.ts';
 import { unpackParts } from '../../message/parts.ts';
-import { canaryForms } from '../../store/canary.ts';
 import { answeredEmail } from '../../store/answerable.ts';
 import type { MailStore } from '../../store/store.ts';
-import { shownSecrets } from '../../store/shown-secret.ts';
 import type { Verdict } from '../policy.ts';
 import { withoutCanaries } from './canaries.ts';
 import { carriesRead } from './handed-on.ts';
-import { SecretFormats } from './secrets/formats.ts';
-import type { Sought } from './secrets/scan.ts';
+import { soughtIn } from './secrets-in-words.ts';
 import { type LookedThrough, type MessageToScan, secretsIn } from './secrets/secrets-in.ts';
-import { ShownForms } from './secrets/shown-form.ts';
 import type { AgentSending, EgressWatch } from './types.ts';
 
 const PIECE = 256 * 1024;
@@ -68,19 +64,11 @@ export async function aboutMessage(store: MailStore, verdict: Verdict, message: 
 
 async function lookedThrough(
   store: MailStore,
-  { prefix, key, readDocument }: EgressWatch,
+  { readDocument, ...watch }: EgressWatch,
   message: Leaving & MessageToScan,
 ): Promise<LookedThrough & Pick<AgentSending, 'sawSecrets'>> {
-  const { tenant, now } = message;
-  const [shown, laidOut] = await Promise.all([
-    store.read(shownSecrets, { tenant, now }),
-    store.read(canaryForms, { tenant }),
-  ]);
-  const sought: Sought = {
-    formats: new SecretFormats(prefix),
-    shown: new ShownForms(key).search([...shown, ...laidOut]),
-  };
-  return { ...(await secretsIn({ ...message, readDocument }, sought)), sawSecrets: shown.length > 0 };
+  const { sawSecrets, ...sought } = await soughtIn(store, watch, message);
+  return { ...(await secretsIn({ ...message, readDocument }, sought)), sawSecrets };
 }
 
 const HANDED_ON = new Set(['rfc822', 'global']);

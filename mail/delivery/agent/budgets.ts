@@ -1,10 +1,10 @@
-import { agentUse, answersIn } from '../../store/agent-send.ts';
+import { agentSpentBy, agentUse, answersIn, nthAnswerIn } from '../../store/agent-send.ts';
 import { strangers } from '../../store/budget.ts';
 import type { Read } from '../../store/engine/types.ts';
 import { ownerOf } from '../../store/queue-lane.ts';
 import { type Asking, readerOf } from './asking.ts';
 import { weightOf } from './egress.ts';
-import type { AgentBudgets, AgentStop } from './types.ts';
+import type { AgentBudgets, AgentStop, SpentBudget } from './types.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -19,7 +19,10 @@ const WINDOWS = [
   { length: 7 * DAY_MS, messages: null, fresh: 'newRecipientsPerWeek', bytes: null },
 ] as const satisfies readonly Record<string, keyof AgentBudgets | number | null>[];
 
-/** The first budget of the policy that a message is too much for; undefined: none. Without a policy there is the loop guard only. */
+/**
+ * The budget of the policy that a message is too much for, of several the one that has room last; undefined: none. Without a
+ * policy there is the loop guard only.
+ */
 export async function overAgentBudget(rx: Read, asking: Asking, now: number): Promise<AgentStop | undefined> {
   const loop = await overLoop(rx, asking, now);
   if (loop !== undefined || !asking.agent.governed) return loop;
@@ -27,22 +30,39 @@ export async function overAgentBudget(rx: Read, asking: Asking, now: number): Pr
   const { recipients } = asking.circle;
   const most = budgets.recipientsPerMessage;
   if (most !== null && recipients.length > most) {
-    return over('recipientsPerMessage', `A message may have ${most} recipients, and this has ${recipients.length}`);
+    const text = `A message may have ${most} recipients, and this has ${recipients.length}`;
+    return over({ name: 'recipientsPerMessage', limit: most, used: recipients.length }, text);
   }
-  const weight = await weightOf(rx, asking, now);
+  const [last] = (await overWindows(rx, asking, now)).toSorted((a, b) => roomAt(b) - roomAt(a));
+  return last;
+}
+
+const roomAt = ({ resetsAt = Infinity }: AgentStop): number => resetsAt;
+
+async function overWindows(rx: Read, asking: Asking, now: number): Promise<AgentStop[]> {
+  const { budgets } = asking.agent.policy;
+  const reader = readerOf(asking.agent);
   const fresh = (await freshOf(rx, asking)).length;
+  const added = { messages: await weightOf(rx, asking, now), fresh, bytes: asking.mail.index.size };
+  const found: AgentStop[] = [];
   for (const { length, ...names } of WINDOWS) {
-    const used = await agentUse(rx, readerOf(asking.agent), now - length);
-    const added = { messages: weight, fresh, bytes: asking.mail.index.size };
+    const used = await agentUse(rx, reader, now - length);
     for (const what of ['messages', 'fresh', 'bytes'] as const) {
       const name = names[what];
       const limit = name === null ? null : budgets[name];
       // What adds nothing is never too much: a known recipient can be written to when the new ones are used up.
       if (name === null || limit === null || added[what] === 0 || used[what] + added[what] <= limit) continue;
-      return over(name, `Its budget ${name} of ${limit} is used up`, (used.first ?? now) + length);
+      const budget = { name, limit, used: used[what] };
+      if (added[what] > limit) {
+        found.push(over(budget, `Its budget ${name} is ${limit}, and this message alone is ${added[what]}`));
+        continue;
+      }
+      const spent = { reader, since: now - length, what, amount: used[what] + added[what] - limit };
+      const gone = (await agentSpentBy(rx, spent)) ?? now;
+      found.push(over(budget, `Its budget ${name} of ${limit} is used up`, gone + length));
     }
   }
-  return undefined;
+  return found;
 }
 
 /** What is left to a reader of each budget of a policy that counts messages or new recipients, by whatever window. */
@@ -75,10 +95,12 @@ async function overLoop(rx: Read, { mail, circle }: Asking, now: number): Promis
   const answers = await answersIn(rx, { account: mail.account, thread: circle.thread, since });
   if (answers < MOST_IN_THREAD) return undefined;
   const text = `Agents answered in this thread ${answers} times within an hour: perhaps two programs answer each other`;
-  return over('answersInThread', text, now + HOUR_MS);
+  const { account } = mail;
+  const gone = (await nthAnswerIn(rx, { account, thread: circle.thread, nth: MOST_IN_THREAD })) ?? now;
+  return over({ name: 'answersInThread', limit: MOST_IN_THREAD, used: answers }, text, gone + HOUR_MS);
 }
 
-function over(code: string, text: string, resetsAt?: number): AgentStop {
-  const reasons = [{ code, text }];
-  return { kind: 'agent-stop', error: 'budget_exceeded', reasons, ...(resetsAt !== undefined && { resetsAt }) };
+function over(budget: SpentBudget, text: string, resetsAt?: number): AgentStop {
+  const reasons = [{ code: budget.name, text }];
+  return { kind: 'agent-stop', error: 'budget_exceeded', reasons, budget, ...(resetsAt !== undefined && { resetsAt }) };
 }

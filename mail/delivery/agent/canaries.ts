@@ -18,20 +18,31 @@ interface Mail {
  */
 export async function withoutCanaries<T extends Omit<AgentSending, 'secrets'>>(
   store: MailStore,
-  { tripped }: EgressWatch,
+  watch: EgressWatch,
   { agent, found }: { agent: T; found: readonly SecretKind[] },
-  { tenant, recipients, door }: Mail,
+  mail: Mail,
 ): Promise<T & { secrets: readonly string[] }> {
+  const { secrets, stopped } = await namedSecrets(store, watch, found, mail);
+  return { ...agent, ...(stopped && { mode: 'frozen' }), secrets };
+}
+
+/** The same of anything that leaves: what may be named of what was found, and whether its agent was stopped over it. */
+export async function namedSecrets(
+  store: Pick<MailStore, 'read'>,
+  { tripped }: Pick<EgressWatch, 'tripped'>,
+  found: readonly SecretKind[],
+  { tenant, recipients, door }: Mail,
+): Promise<{ secrets: readonly string[]; stopped: boolean }> {
   const secrets = found.filter(isNamed);
   const sent = found.map(canaryOf).filter((id) => id !== undefined);
   // Whom an automatic answer goes to a stranger chose.
   const keys = door === 'automatic' ? [] : keysOf(recipients);
   const canaries = [...new Set([...sent, ...(await store.read(canaryAddresses, { tenant, keys }))])];
-  if (canaries.length === 0) return { ...agent, secrets };
+  if (canaries.length === 0) return { secrets, stopped: false };
   const outcome = await tripped({ canaries, door, recipients });
   return outcome === 'stopped'
-    ? { ...agent, mode: 'frozen', secrets }
-    : { ...agent, secrets: [...new Set([...secrets, 'password'])] };
+    ? { secrets, stopped: true }
+    : { secrets: [...new Set([...secrets, 'password'])], stopped: false };
 }
 
 function isNamed(kind: SecretKind): kind is ShownKind {

@@ -27,7 +27,9 @@ export async function beyondLimits(rx: Read, mail: Mail, { answers, limits }: Ag
   }
   const over = await overLife(rx, limits.sends);
   if (over === undefined) return undefined;
-  return stop('budget_exceeded', 'sends', `This token was made for ${over.most} messages and has sent them`);
+  const { most } = over;
+  const text = `This token was made for ${most} messages and has sent them`;
+  return { ...stop('budget_exceeded', 'sends', text), budget: { name: 'sends', limit: most, used: most } };
 }
 
 function strangersTo({ recipients: allowed }: NarrowLimits, recipients: readonly string[]): string[] {

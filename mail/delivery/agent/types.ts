@@ -141,6 +141,15 @@ export interface AgentStop {
   readonly kind: 'agent-stop';
   readonly error: 'secret_in_message' | 'budget_exceeded' | 'recipient_blocked' | 'action_not_allowed' | 'conflict';
   readonly reasons: readonly Reason[];
-  /** Of a budget, ms UTC. */
+  /** Which budget it was too much for. */
+  readonly budget?: SpentBudget;
+  /** When there is room for it in that budget, ms UTC; left out: waiting makes none. */
   readonly resetsAt?: number;
+}
+
+/** A budget by its name, with what it allows and what is used of it. */
+export interface SpentBudget {
+  readonly name: string;
+  readonly limit: number;
+  readonly used: number;
 }

@@ -83,6 +83,9 @@ async function create(
   if (!desk.push.mayAsk(session.credential)) {
     return refused('rateLimit', 'Too many subscriptions were made in the last minute: wait for one.');
   }
+  // Before its host is looked up: that alone tells its name servers what stands in it.
+  const barred = await session.pushBar?.(url);
+  if (barred !== undefined) return refused('forbidden', `"url" ${barred}.`, { properties: ['url'] });
   const problem = url.startsWith('https://') ? await desk.push.judge(url) : 'the URL must begin with https://';
   if (problem !== undefined) return invalid('url', `cannot be used: ${problem}`);
   const code = randomBytes(16).toString('base64url');

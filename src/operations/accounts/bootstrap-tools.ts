@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { makeOrganization, type Made } from '../../bootstrap/bootstrap.ts';
+import { noMailbox } from '../about.ts';
 import { type Call, operation } from '../operation.ts';
 import { Line, Organization } from '../schemas.ts';
 
@@ -48,6 +49,13 @@ export const createAccountAndClaimLink = operation({
   description:
     'Creates an organization and its human owner, emails the owner a claim link, and returns another claim link (14 days). Anonymous callers also get a token of the new organization, shown once. 10 an hour per network address, 1 a day per mail address.',
   hints: { openWorld: true },
+  rule: noMailbox,
+  writesToStrangers: true,
+  tellsOutside: (_call, { ownerEmail, organizationName, ownerDisplayName = '' }) => [
+    ownerEmail,
+    organizationName,
+    ownerDisplayName,
+  ],
   input: z.strictObject(Owner),
   output: z.object({ ...Claim, ...WithToken, nextSteps: z.array(z.string()) }),
   async run(call, { ownerEmail, organizationName, ownerDisplayName }) {
@@ -77,6 +85,7 @@ export const createOwnOrganization = operation({
   description:
     'Creates an organization that the calling agent owns itself, without a human owner or claim email, and returns its owner token, shown once. 10 an hour per network address. Register a recovery key next: without one nothing can be deployed, and a lost token cannot be replaced.',
   hints: {},
+  rule: noMailbox,
   input: z.strictObject({ organizationName: Name }),
   output: z.object({ organization: Organization, ...WithToken, nextSteps: z.array(z.string()) }),
   async run(call, { organizationName }) {

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { parseDomain } from '../../../mail/message/address.ts';
+import { domainsOf } from '../../../mail/store/domain.ts';
 import { onboardDomain } from '../../domains/domains.ts';
 import { manage } from '../../domains/look.ts';
 import { zoneText } from '../../domains/records.ts';
 import { publicId } from '../../ids.ts';
+import { type About, noMailbox } from '../about.ts';
 import { auditedStore } from '../box/audited-store.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
@@ -20,6 +23,10 @@ export const addEmailDomain = operation({
   description:
     'Onboards a domain and makes its DKIM keys; returns the MX, DKIM, SPF and DMARC records to publish, with zone text to paste. When its name servers lead here the records appear by themselves. Repeating it returns the same. Next: verify_email_domain.',
   hints: { idempotent: true, openWorld: true },
+  rule: newName,
+  // Its name servers are asked for every label of it.
+  writesToStrangers: true,
+  tellsOutside: (_call, { domain }) => [domain],
   input: z.strictObject({ projectId: Id('project').optional(), domain: Line(1, 253) }),
   output: z.object({
     domain: EmailDomain,
@@ -47,6 +54,13 @@ export const addEmailDomain = operation({
     };
   },
 });
+
+/** What is there already is asked for again and again: nothing new is told. */
+async function newName({ store, tenant }: Call, { domain }: { domain: string }): Promise<About | undefined> {
+  const name = parseDomain(domain);
+  const all = await store.read(domainsOf, { tenant });
+  return all.some((one) => one.name === name) ? undefined : noMailbox();
+}
 
 async function onboard(call: Call, name: string, project: number): Promise<number> {
   const context = { ...call, store: auditedStore(call, name) };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatAddress } from '../../../mail/message/address.ts';
+import { nameInLetters } from '../../agents/told-outside.ts';
 import { claimLetter, harmless, ownerAddress, subjectOf } from '../../bootstrap/claim-letter.ts';
 import { resendClaim } from '../../bootstrap/commands.ts';
 import { newLink } from '../../bootstrap/bootstrap.ts';
@@ -77,6 +78,7 @@ export const inviteOrganizationMember = operation({
   hints: { openWorld: true },
   rule: noMailbox,
   writesToStrangers: true,
+  tellsOutside: async (call, { email }) => [email, await nameInLetters(call)],
   input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {
@@ -204,6 +206,7 @@ export const resendClaimLink = operation({
   description:
     'Mails the pending human owner of this organization a new claim link, good for 14 days. Sends one mail; at most 5 a day.',
   hints: { openWorld: true },
+  tellsOutside: async (call) => [await nameInLetters(call)],
   input: z.strictObject({}),
   output: z.object({ emailSent: z.literal(true) }),
   async run(call) {

@@ -3,11 +3,14 @@ import { effectiveAgentPolicy, type EffectivePolicy, readPolicy } from '../../..
 import { presetOf } from '../../../mail/delivery/agent/presets.ts';
 import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
+import { isAttended } from '../../agents/queries.ts';
 import { policyWords } from '../../agents/policy-words.ts';
 import { publicId } from '../../ids.ts';
+import { findOrganization } from '../../organizations/commands.ts';
 import { type Call, operation } from '../operation.ts';
 import { Id } from '../schemas.ts';
 import { mailboxOf, outOfScope } from '../scope.ts';
+import { mailboxWords } from './mailbox-words.ts';
 import { isLimited, policyIn, Target, tokenIn } from './target.ts';
 
 const Named = z.object({ policyId: z.string(), name: z.string(), preset: z.string() });
@@ -26,8 +29,9 @@ export const getAgentPolicy = operation({
   name: 'get_agent_policy',
   title: 'What an agent may do',
   toolset: 'mail',
-  reach: 'any',
-  action: 'read',
+  reach: 'thread',
+  action: 'mail_read',
+  orAction: 'send',
   description:
     'Explains what holds for you, or for a mailbox, a token or one policy: what an agent may do, what waits for a person, what is never possible. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
@@ -43,19 +47,38 @@ export const getAgentPolicy = operation({
   }),
   rest: { method: 'GET', path: '/api/email/agent-policy' },
   async run(call, asked) {
-    const { policy, governed, chosen } = await meant(call, asked);
+    const { policy, chosen } = await meant(call, asked);
+    const attended = await isAttendedHere(call);
+    const own = policyWords(policy, { attended });
+    const nothingNamed = Object.values(asked).every((one) => one === undefined);
+    const more = nothingNamed ? await mailboxWords(call, own, attended) : NO_MORE;
+    const policies = [...chosen, ...more.chosen];
     return {
-      governed,
-      policies: chosen.map(({ id, name, preset, over }) => ({ policyId: publicId('policy', id), name, preset, over })),
-      ...lists(policyWords(policy)),
+      governed: policies.length > 0,
+      policies: policies.map(({ id, name, preset, over }) => ({
+        policyId: publicId('policy', id),
+        name,
+        preset,
+        over,
+      })),
+      may: [...own.may, ...more.may],
+      waits: [...own.waits, ...more.waits],
+      never: [...own.never, ...more.never],
       rules: { ...policy, allow: [...policy.allow], block: [...policy.block], budgets: { ...policy.budgets } },
-      available: isLimited(call) ? [] : await allOf(call),
+      available: seesAll(call) ? await allOf(call) : [],
     };
   },
 });
 
-function lists({ may, waits, never }: ReturnType<typeof policyWords>) {
-  return { may: [...may], waits: [...waits], never: [...never] };
+const NO_MORE = { chosen: [], may: [], waits: [], never: [] };
+
+async function isAttendedHere({ store, tenant }: Call): Promise<boolean> {
+  return isAttended(tenant, (await store.read(findOrganization, { id: tenant }))?.claimedAt ?? null);
+}
+
+/** One that may only read mail, or send it, is told of what concerns itself. */
+function seesAll(call: Call): boolean {
+  return !isLimited(call) && call.caller.actions.has('read');
 }
 
 async function allOf({ store, tenant }: Call): Promise<z.output<typeof Named>[]> {
@@ -74,8 +97,9 @@ async function meant(
   }: { mailboxId?: string | undefined; tokenId?: string | undefined; policyId?: string | undefined },
 ): Promise<EffectivePolicy> {
   const { store, tenant, caller } = call;
+  if (tokenId !== undefined && tokenId !== caller.actor && !caller.actions.has('read')) outOfScope(caller);
   if (policyId !== undefined) {
-    if (isLimited(call)) outOfScope(caller);
+    if (!seesAll(call)) outOfScope(caller);
     const { id, name, preset, rules } = await policyIn(call, policyId);
     return {
       policy: readPolicy(rules),

@@ -57,6 +57,7 @@ export const setRoute = operation({
     'Sends mail of this organization by another server: all of it, that to receiverDomain, or that from senderDomain; the most specific route counts. Replaces the route that was there. A login is sent over TLS only; the password is sealed and never shown. Waiting mail follows it.',
   hints: { idempotent: true, openWorld: true },
   rule: everyMailbox,
+  tellsOutside: (_call, { host = '' }) => [host],
   input: Input,
   output: z.object({ route: Shown }),
   rest: { method: 'POST', path: '/api/email/routes' },

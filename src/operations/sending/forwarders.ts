@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
 import { accountByKey } from '../../../mail/store/account.ts';
+import { nameInLetters } from '../../agents/told-outside.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
 import { prepareConfirmation } from '../../sending/confirmation.ts';
@@ -45,6 +46,7 @@ export const setEmailForwarder = operation({
     'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy, or mails a pending one its link anew. Loops are refused.',
   hints: { idempotent: true, openWorld: true },
   rule: (call, { sourceAddress }) => mailboxesBehind(call, sourceAddress),
+  tellsOutside: async (call, given) => [given.sourceAddress, given.destinationAddress, await nameInLetters(call)],
   input: z.strictObject({
     organizationId: Id('organization').optional(),
     sourceAddress: Line(3, 320),

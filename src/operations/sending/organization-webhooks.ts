@@ -38,6 +38,7 @@ export const createWebhook = operation({
     'Has a URL told of what becomes of mail that this organization sends (queued, delivered, deferred, bounced, complained, suppressed), signed; with projectId only of what that project sends. Shows the signing secret once. https only, unless the operator allows the place.',
   hints: { openWorld: true },
   rule: everyMailbox,
+  tellsOutside: (_call, { url }) => [url],
   input: z.strictObject({
     url: Line(1, 2_000),
     events: Events.optional(),
@@ -107,6 +108,7 @@ export const updateWebhook = operation({
     'Changes the URL or events of a webhook of the organization, or with rotateSecret its secret: the new one is shown once, and signs from the next request on. A webhook that was switched off is switched on.',
   hints: { openWorld: true },
   rule: everyMailbox,
+  tellsOutside: (_call, { url = '' }) => [url],
   input: z.strictObject({
     webhookId: Id('webhook'),
     url: Line(1, 2_000).optional(),

@@ -25,6 +25,7 @@ export const setInboundWebhook = operation({
     'Sets the URL that is told of mail arriving in a mailbox and returns a new signing secret once; a second call replaces both, and the old secret holds no more. https only, unless the operator allows the place.',
   hints: { openWorld: true },
   rule: oneMailbox,
+  tellsOutside: (_call, { url }) => [url],
   input: z.strictObject({ ...Mailbox, url: Line(1, 2_000) }),
   output: z.object({
     webhook: z.object({ mailboxId: z.string(), url: z.string(), createdAt: z.string(), enabled: z.boolean() }),

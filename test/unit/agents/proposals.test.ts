@@ -299,12 +299,15 @@ describe('of an operation that changes a rule', () => {
 
   test('there are these', () => {
     expect(ruling.map((one) => one.name).toSorted()).toEqual([
+      'add_email_domain',
       'add_sender_rule',
       'attach_email_to_service',
+      'create_account_and_claim_link',
       'create_agent_token',
       'create_alias',
       'create_app_password',
       'create_email_api_key',
+      'create_own_organization',
       'create_webhook',
       'delete_email_template',
       'detach_email_from_service',

@@ -5,14 +5,13 @@ import type { MessageFacts, MessageIndex } from '../../message/index-types.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { messageIds } from '../../message/msg-id.ts';
-import { unpackParts } from '../../message/parts.ts';
 import { canaryForms } from '../../store/canary.ts';
 import { answeredEmail } from '../../store/answerable.ts';
 import type { MailStore } from '../../store/store.ts';
 import { shownSecrets } from '../../store/shown-secret.ts';
 import type { Verdict } from '../policy.ts';
 import { withoutCanaries } from './canaries.ts';
-import { carriesRead } from './handed-on.ts';
+import { handsOn } from './handed-on.ts';
 import { SecretFormats } from './secrets/formats.ts';
 import type { Sought } from './secrets/scan.ts';
 import { type LookedThrough, type MessageToScan, secretsIn } from './secrets/secrets-in.ts';
@@ -55,11 +54,10 @@ export async function aboutMessage(store: MailStore, verdict: Verdict, message: 
   const { index, sha256 } = await readAgain(store, message.index.size, read);
   const header = await read(0, Math.min(index.headerLength, LIMITS.header));
   const answers = verdict.agent.answers ?? (await answered(store, message.account, header.toString('latin1')));
-  const handsOn = unpackParts(index.parts).some(({ type, subtype }) => type === 'message' && HANDED_ON.has(subtype));
   const carrying = { ...message, agent: verdict.agent, answers, parts: index.parts, read };
-  const forwards = handsOn || verdict.agent.forwards || (await carriesRead(store, carrying));
+  const carried = verdict.agent.forwards ? 'other' : await handsOn(store, carrying);
   const { watch, ...agent } = verdict.agent;
-  const known = { ...agent, answers, forwards };
+  const known = { ...agent, answers, forwards: carried === 'other', handsBack: carried === 'answered' };
   if (watch === undefined) return { verdict: { kind: 'agent', agent: known }, index, sha256 };
   const { secrets: found, ...looked } = await lookedThrough(store, watch, { ...message, index, read });
   const told = await withoutCanaries(store, watch, { agent: { ...known, ...looked }, found }, message);
@@ -82,8 +80,6 @@ async function lookedThrough(
   };
   return { ...(await secretsIn({ ...message, readDocument }, sought)), sawSecrets: shown.length > 0 };
 }
-
-const HANDED_ON = new Set(['rfc822', 'global']);
 
 type ReadOctets = (start: number, length: number) => Promise<Buffer>;
 

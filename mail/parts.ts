@@ -25,6 +25,7 @@ import { forgetAgentChanges } from './store/agent-change.ts';
 import { forgetSpent } from './store/budget.ts';
 import { plantCanary, removeCanary, settleCanary } from './store/canary-commands.ts';
 import { forgetExposures, noteExposed, noteExposures } from './store/exposure.ts';
+import { forgetHandedOut, noteHandedOut } from './store/handed-out.ts';
 import { forgetDeparted } from './store/departed.ts';
 import { journalCounts } from './store/journal-count.ts';
 import { findTraces, indexJournal } from './store/journal-index.ts';
@@ -123,6 +124,7 @@ export function mailParts(): ThreadParts {
       forgetExposures,
       forgetExpunged,
       forgetGreylist,
+      forgetHandedOut,
       forgetHistory,
       forgetLabel,
       forgetNotices,
@@ -147,6 +149,7 @@ export function mailParts(): ThreadParts {
       makeLabel,
       noteExposed,
       noteExposures,
+      noteHandedOut,
       noteShown,
       markSeenByAgent,
       noteKept,

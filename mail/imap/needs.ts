@@ -100,6 +100,8 @@ export interface ImapStore {
 
   /** Rows of the given UIDs, in UID order; also of messages expunged meanwhile, as long as they are kept. At most 500. */
   rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]>;
+  /** Told of which of them more than a header is about to be read, by whomever. */
+  handed?(rows: readonly MessageRow[]): Promise<void>;
   /** Told which of them were asked for as somebody reads them, not as a program copies them. */
   opened?(rows: readonly MessageRow[]): Promise<void>;
   /** Octets `start` to `start + length` of trace and blob together, clipped to what is there. At most 1 MiB a call. */

@@ -32,6 +32,7 @@ export class StoreBackend implements ImapStore {
   readonly #account: number;
   readonly #clock: () => number;
   readonly #shown: Shown;
+  readonly #handed: Shown;
   readonly #opened: Shown;
   readonly #hand: Hand | undefined;
 
@@ -42,15 +43,17 @@ export class StoreBackend implements ImapStore {
     clock: () => number,
     {
       shown = () => Promise.resolve(),
+      handed = () => Promise.resolve(),
       opened = () => Promise.resolve(),
       hand,
-    }: { shown?: Shown; opened?: Shown; hand?: Hand } = {},
+    }: { shown?: Shown; handed?: Shown; opened?: Shown; hand?: Hand } = {},
   ) {
     this.#hand = hand;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
     this.#shown = shown;
+    this.#handed = handed;
     this.#opened = opened;
   }
 
@@ -100,6 +103,10 @@ export class StoreBackend implements ImapStore {
     // Without their structure they say when a message came, and how large it is.
     if (want.structure) await this.#shown(rows.map(({ emailId }) => emailId));
     return rows;
+  }
+
+  handed(rows: readonly MessageRow[]): Promise<void> {
+    return this.#handed(rows.map(({ emailId }) => emailId));
   }
 
   opened(rows: readonly MessageRow[]): Promise<void> {

@@ -12,6 +12,7 @@ import { holdRest } from '../store/agent-hold.ts';
 import { forgetAgentSends } from '../store/agent-send.ts';
 import { forgetBans } from '../store/ban.ts';
 import { forgetExposures } from '../store/exposure.ts';
+import { forgetHandedOut } from '../store/handed-out.ts';
 import { forgetSpent } from '../store/budget.ts';
 import { forgetShown } from '../store/shown-secret.ts';
 import { forgetSenderUse } from '../store/sender-use.ts';
@@ -71,6 +72,7 @@ export class Housekeeping implements AsyncDisposable {
       forgetApprovals,
       forgetBans,
       forgetExposures,
+      forgetHandedOut,
       forgetRejects,
       forgetSenders,
       forgetSenderUse,

@@ -39,6 +39,7 @@ const files = [
   '0036-labelled.sql',
   '0037-canary-blob.sql',
   '0038-count.sql',
+  '0039-handed-out.sql',
 ];
 
 /** The engine's own ledger, in order. A file that was released is never edited; a new one follows it. */

@@ -6,6 +6,7 @@ import type { SecretBox } from '../../mail/store/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { publicId, rowId } from '../ids.ts';
 import { ExposureLog } from './exposure-log.ts';
+import { HandedOutLog } from './handed-out-log.ts';
 import { Canaries } from '../canaries/canaries.ts';
 import type { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { SHOWN_PURPOSE } from '../sending/shown-secrets.ts';
@@ -33,6 +34,7 @@ export class Agents {
   readonly canaries: Canaries;
   readonly #store: MailStore;
   readonly #log: ExposureLog;
+  readonly #handedOut: HandedOutLog;
   readonly #watch: Omit<EgressWatch, 'tripped'>;
 
   constructor({ secrets, prefix, pdfs, ...options }: Needs) {
@@ -40,6 +42,7 @@ export class Agents {
     const key = Uint8Array.from(secrets.subkey(SHOWN_PURPOSE));
     this.#watch = { prefix, key, readDocument: (octets) => wholeText(pdfs, octets) };
     this.#log = new ExposureLog(options);
+    this.#handedOut = new HandedOutLog(options);
     this.canaries = new Canaries({ ...options, key });
   }
 
@@ -63,6 +66,16 @@ export class Agents {
   /** The same for who logged in with a password; where that is a person nothing is written. */
   async shownToLogin({ account, credential }: PasswordLogin, emails: readonly number[]): Promise<void> {
     await this.#log.note(`pwd ${credential}`, account, emails, () => this.#loginReader({ account, credential }));
+  }
+
+  /** Writes down that a token is handed messages of an account whole, or parts of them, before they are. */
+  async handedToToken(token: number, account: number, emails: readonly number[]): Promise<void> {
+    await this.#handedOut.note(`tok ${token}`, account, emails, () => this.#tokenReader(token));
+  }
+
+  /** The same for who logged in with a password; where that is a person nothing is written. */
+  async handedToLogin({ account, credential }: PasswordLogin, emails: readonly number[]): Promise<void> {
+    await this.#handedOut.note(`pwd ${credential}`, account, emails, () => this.#loginReader({ account, credential }));
   }
 
   /** Stops who opened the message of a canary with a password; where that is a person nothing happens. */

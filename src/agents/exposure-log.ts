@@ -1,9 +1,8 @@
 import type { Log, Meter } from '../../mail/log.ts';
-import { FRESH_MS, noteExposed, noteExposures, outsidersMail, type Reader } from '../../mail/store/exposure.ts';
+import { noteExposed, noteExposures, outsidersMail, type Reader } from '../../mail/store/exposure.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import { Noted } from './noted.ts';
 
-/** Readings that are remembered; a forgotten one is only looked up again. */
-const MOST_REMEMBERED = 50_000;
 /** Messages of one commit. */
 const SLICE = 200;
 
@@ -16,8 +15,8 @@ export class ExposureLog {
   readonly #clock: () => number;
   readonly #meter: Meter;
   readonly #log: Log;
-  /** Who read what, and who is exposed, with the time; in the order of time. */
-  readonly #known = new Map<string, number>();
+  /** Who read what, and who is exposed. */
+  readonly #noted = new Noted();
 
   constructor({ store, clock, meter, log }: { store: MailStore; clock: () => number; meter: Meter; log: Log }) {
     this.#store = store;
@@ -34,7 +33,7 @@ export class ExposureLog {
     by: () => Promise<Reader | undefined>,
   ): Promise<void> {
     const now = this.#clock();
-    const fresh = emails.filter((email) => !this.#isKnown(`${who} ${email}`, now));
+    const fresh = emails.filter((email) => !this.#noted.has(`${who} ${email}`, now));
     if (fresh.length === 0) return;
     const reader = await by();
     if (reader === undefined) return;
@@ -42,7 +41,7 @@ export class ExposureLog {
       const slice = fresh.slice(at, at + SLICE);
       const outside = await this.#store.read(outsidersMail, { ...reader, account, emails: slice });
       if (outside.length > 0) await this.#write(reader, { account, emails: outside }, now);
-      for (const email of slice) this.#remember(`${who} ${email}`, now);
+      for (const email of slice) this.#noted.add(`${who} ${email}`, now);
     }
   }
 
@@ -50,9 +49,9 @@ export class ExposureLog {
   async noteText(by: () => Promise<Reader | undefined>): Promise<void> {
     const now = this.#clock();
     const reader = await by();
-    if (reader === undefined || this.#isKnown(`exposed ${reader.reader}`, now)) return;
+    if (reader === undefined || this.#noted.has(`exposed ${reader.reader}`, now)) return;
     await this.#store.write(noteExposed, { reader });
-    this.#remember(`exposed ${reader.reader}`, now);
+    this.#noted.add(`exposed ${reader.reader}`, now);
   }
 
   async #write(reader: Reader, what: { account: number; emails: readonly number[] }, now: number): Promise<void> {
@@ -60,26 +59,11 @@ export class ExposureLog {
       .write(noteExposures, { reader, ...what })
       .then((noted) => this.#meter.count('agent_exposures_total', {}, noted));
     const exposed = `exposed ${reader.reader}`;
-    if (this.#isKnown(exposed, now)) {
+    if (this.#noted.has(exposed, now)) {
       written.catch((error: unknown) => this.#log.warn({ err: error }, 'what an agent read could not be written down'));
       return;
     }
     await written;
-    this.#remember(exposed, now);
-  }
-
-  #isKnown(key: string, now: number): boolean {
-    const at = this.#known.get(key);
-    return at !== undefined && at > now - FRESH_MS && at <= now;
-  }
-
-  #remember(key: string, now: number): void {
-    this.#known.delete(key);
-    this.#known.set(key, now);
-    if (this.#known.size <= MOST_REMEMBERED) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      if (this.#known.size <= MOST_REMEMBERED * 0.9) return;
-    }
+    this.#noted.add(exposed, now);
   }
 }

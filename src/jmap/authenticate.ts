@@ -63,8 +63,9 @@ function loggedIn(world: World, login: Login): JmapAuthenticated {
   const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
   const accounts = new Map([[accountId(login.account), access]]);
   const shown = (_account: number, emails: readonly number[]) => world.agents.shownToLogin(login, emails);
-  // Mail programs copy whole messages to have them at hand: only who asks for a text is taken to read it.
   const opened: JmapSession['opened'] = async (_account, emails, as) => {
+    await world.agents.handedToLogin(login, emails);
+    // Mail programs copy whole messages to have them at hand: only who asks for a text is taken to read it.
     if (as === 'text') await world.agents.openedByLogin(login, emails, 'jmap');
   };
   const isAgents = () => world.agents.isAgentsLogin(login);
@@ -115,8 +116,10 @@ async function byToken(world: World, header: string, ip: string): Promise<JmapAu
   const shown = (account: number, emails: readonly number[]) => world.agents.shownToToken(token, account, emails);
   const { canaries } = world.agents;
   const { actor, organization: tenant = 0 } = caller;
-  const opened = (account: number, emails: readonly number[]) =>
-    canaries.opened(() => Promise.resolve(actor), { account, emails, door: 'jmap' });
+  const opened = async (account: number, emails: readonly number[]): Promise<void> => {
+    await world.agents.handedToToken(token, account, emails);
+    await canaries.opened(() => Promise.resolve(actor), { account, emails, door: 'jmap' });
+  };
   const answered = (response: unknown) => canaries.shown(actor, response, { tenant, door: 'jmap' });
   const downloads = (octets: AsyncIterable<Buffer>) => canaries.passing(actor, octets, { tenant, door: 'jmap' });
   const isAgents = () => Promise.resolve(true);

@@ -66,6 +66,8 @@ const MANY = [
   'DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = -?1 LIMIT ?2)',
   `DELETE FROM exposure WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM exposure e
      JOIN exposed x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
+  `DELETE FROM handed_out WHERE (tenant, size, reader, email_id) IN
+     (SELECT tenant, size, reader, email_id FROM handed_out WHERE tenant = ? LIMIT ?)`,
   'DELETE FROM exposed WHERE reader IN (SELECT reader FROM exposed WHERE tenant = ? LIMIT ?)',
   'DELETE FROM shown_secret WHERE (tenant, digest) IN (SELECT tenant, digest FROM shown_secret WHERE tenant = ? LIMIT ?)',
   'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE tenant = ? LIMIT ?)',

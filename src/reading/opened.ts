@@ -4,7 +4,7 @@ import { accountOf } from './exposure.ts';
 
 /**
  * A token is about to be shown what messages of one mailbox say, beyond their lines in a list. To be awaited before the
- * answer leaves: one of them may be there for nobody to open.
+ * answer leaves: one of them may be there for nobody to open, and what it sends afterwards is compared with them.
  */
 export async function noteOpened(
   { agents, caller }: Call,
@@ -14,8 +14,10 @@ export async function noteOpened(
   const [first] = known;
   if (caller.token === undefined || first === undefined) return;
   const emails = known.map(({ row }) => row.id);
+  const account = accountOf(first.row.id);
+  await agents.handedToToken(caller.token.id, account, emails);
   const who = (): Promise<string> => Promise.resolve(caller.actor);
-  await agents.canaries.opened(who, { account: accountOf(first.row.id), emails, door: doorOf(caller.way, tool) });
+  await agents.canaries.opened(who, { account, emails, door: doorOf(caller.way, tool) });
 }
 
 /** How people are told where it happened. */

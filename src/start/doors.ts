@@ -95,6 +95,7 @@ export function openImap({
       new StoreBackend(store, login.account, clock, {
         hand: { credential: login.credential },
         shown: (emails) => agents.shownToLogin(login, emails),
+        handed: (emails) => agents.handedToLogin(login, emails),
         opened: (emails) => agents.openedByLogin(login, emails, 'imap'),
       }),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },

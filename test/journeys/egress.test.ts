@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { zipOf } from '../support/archives.ts';
@@ -10,7 +12,10 @@ type Answer = Record<string, unknown>;
 const ME = 'me@home.example';
 const FRIEND = 'friend@remote.example';
 const PASSWORD = 'correct-horse-battery-7731';
+const COLLEAGUE = 'colleague@home.example';
+const HANDED = 'hands on mail of somebody else';
 const CODE = '482913';
+const PAYROLL = Buffer.from(`%PDF-1.4 what everybody earns ${'1234 '.repeat(60)}`);
 const FILE = Buffer.from(`%PDF-1.4 a stranger's file ${'x'.repeat(200)}`);
 
 let box: Box;
@@ -56,12 +61,28 @@ const SECRETS: readonly (readonly [name: string, kind: string, text: () => strin
 
 const packed = (secret: string): Buffer => zipOf([{ name: 'notes.txt', data: Buffer.from(`See: ${secret} .\n`) }]);
 
-async function sendBySmtp(mail: object): Promise<void> {
-  const auth = { user: ME, pass: PASSWORD };
+async function sendBySmtp(mail: object, user = ME): Promise<void> {
+  const auth = { user, pass: PASSWORD };
   const server = { host: '127.0.0.1', port: box.port('submission'), secure: false, ignoreTLS: true };
   const smtp = createTransport({ ...server, auth });
   await smtp.sendMail({ from: ME, to: FRIEND, subject: 'Hello', text: 'Hello', ...mail });
   smtp.close();
+}
+
+/** A program fetches all there is, as one does that keeps a copy. */
+async function copiesAll(): Promise<void> {
+  const client = new ImapFlow({
+    host: '127.0.0.1',
+    port: box.port('imap'),
+    secure: false,
+    doSTARTTLS: false,
+    auth: { user: ME, pass: PASSWORD },
+    logger: false,
+  });
+  await client.connect();
+  await client.mailboxOpen('INBOX');
+  for await (const { source } of client.fetch('1:*', { source: true })) expect(source).toBeDefined();
+  await client.logout();
 }
 
 /** Writes a draft, and sends it; answers what was said to the sending. */
@@ -85,6 +106,13 @@ async function queued(): Promise<number> {
 /** Why what waits for a person waits, each by its code. */
 async function held(): Promise<string> {
   return JSON.stringify(await box.ask('list_outbox', { limit: 100 }));
+}
+
+/** Why the mail of this subject waits; undefined: it does not. */
+async function whyHeld(subject: string): Promise<string | undefined> {
+  const { items } = (await box.ask('list_outbox', { limit: 100 })) as { items: Answer[] };
+  const found = items.find((one) => JSON.stringify(one).includes(subject));
+  return found && JSON.stringify(found['reasons']);
 }
 
 describe.each(SECRETS)('%s', (_name, kind, text) => {
@@ -183,6 +211,49 @@ describe('a file of a stranger', () => {
   });
 });
 
+describe('mail of the house', () => {
+  beforeAll(async () => {
+    await box.ask('add_mailbox', { address: COLLEAGUE, password: PASSWORD });
+    const attachments = [{ filename: 'payroll.pdf', content: PAYROLL }];
+    await sendBySmtp({ from: COLLEAGUE, to: ME, subject: 'Payroll', text: 'See the file', attachments }, COLLEAGUE);
+  });
+
+  async function payroll(client: JmapClient): Promise<string> {
+    const { ids } = await client.call('Email/query', { filter: { subject: 'Payroll' } });
+    return (ids as string[])[0] ?? '';
+  }
+
+  test('is known when JMAP makes a part of it one of a message, and nothing was read', async () => {
+    const client = await JmapClient.discover(base, { token });
+    const blobId = `${await payroll(client)}-2`;
+    const attachments = [{ blobId, type: 'application/octet-stream', name: 'x.bin' }];
+    await sendByJmap(client, { attachments, subject: 'By its id' });
+    expect(await whyHeld('By its id')).toContain(HANDED);
+  });
+
+  test('is known as a whole, whatever it is called', async () => {
+    const client = await JmapClient.discover(base, { token });
+    const attachments = [{ blobId: await payroll(client), type: 'text/plain', name: 'm.txt' }];
+    await sendByJmap(client, { attachments, subject: 'As a whole' });
+    expect(await whyHeld('As a whole')).toContain(HANDED);
+  });
+
+  test('is known when it was put up again, after lists of other mail', async () => {
+    const client = await JmapClient.discover(base, { token });
+    const attachmentId = `${await payroll(client)}-2`;
+    await tool(base, 'get_attachment', { mailbox: ME, attachmentId, mode: 'link' }, token);
+    for (const folder of ['inbox', 'drafts']) await tool(base, 'list_messages', { mailbox: ME, folder }, token);
+    const sha256 = createHash('sha256').update(PAYROLL).digest('hex');
+    const asked = { filename: 'mine.dat', contentType: 'application/pdf', sizeBytes: PAYROLL.length, sha256 };
+    const { body: link } = await tool(base, 'upload_attachment_url', asked, token);
+    await fetch(String(link['putUrl']), { method: 'PUT', body: new Uint8Array(PAYROLL) });
+    const attachments = [{ uploadId: link['uploadId'] }];
+    const mail = { from: ME, to: [FRIEND], subject: 'Put up', text: 'Here', attachments };
+    const { body } = await tool(base, 'send_email', mail, token);
+    expect(JSON.stringify(body['reasons'])).toContain(HANDED);
+  });
+});
+
 describe('the password of a mailbox under a policy', () => {
   beforeAll(() => box.ask('save_agent_policy', { mailboxId, preset: 'custom' }));
 
@@ -192,6 +263,16 @@ describe('the password of a mailbox under a policy', () => {
     await expect(sendBySmtp({ text: `It is ${text()} .` })).rejects.toThrow(kind);
     await expect(sendBySmtp({ attachments })).rejects.toThrow(kind);
     expect(await queued()).toBe(before);
+  });
+
+  test('hands on no mail of the house that a program copied with it', async () => {
+    const attachments = [{ filename: 'plan.pdf', content: Buffer.from(PAYROLL).fill(0x79, 60) }];
+    await sendBySmtp({ from: COLLEAGUE, to: ME, subject: 'Plan', text: 'See the file', attachments }, COLLEAGUE);
+    await sendBySmtp({ subject: 'not read', attachments });
+    expect(await whyHeld('not read')).not.toContain(HANDED);
+    await copiesAll();
+    await sendBySmtp({ subject: 'copied', attachments });
+    expect(await whyHeld('copied')).toContain(HANDED);
   });
 
   test('has what cannot be looked into wait', async () => {

@@ -105,9 +105,10 @@ export interface Parser {
 
 const octets = (text: string): Buffer => Buffer.from(text, 'latin1');
 const forms = new ShownForms(new Uint8Array(32));
-const shown = forms.search(
-  (['password', 'code', 'link'] as const).flatMap((kind) => forms.make(kind, '00aaaa00') ?? []),
-);
+const shown = forms.search([
+  ...(['password', 'code', 'link'] as const).flatMap((kind) => forms.make(kind, '00aaaa00') ?? []),
+  ...['1212', '121212'].flatMap((code) => forms.make('code', code) ?? []),
+]);
 const sought = { formats: new SecretFormats('mst'), shown };
 const key = Buffer.alloc(32, 1);
 const term = { words: ['a'], prefix: true };

@@ -5,12 +5,11 @@ import type { MessageFacts, MessageIndex } from '../../message/index-types.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { messageIds } from '../../message/msg-id.ts';
-import { unpackParts } from '../../message/parts.ts';
 import { answeredEmail } from '../../store/answerable.ts';
 import type { MailStore } from '../../store/store.ts';
 import type { Verdict } from '../policy.ts';
 import { withoutCanaries } from './canaries.ts';
-import { carriesRead } from './handed-on.ts';
+import { handsOn } from './handed-on.ts';
 import { soughtIn } from './secrets-in-words.ts';
 import { type LookedThrough, type MessageToScan, secretsIn } from './secrets/secrets-in.ts';
 import type { AgentSending, EgressWatch } from './types.ts';
@@ -51,11 +50,10 @@ export async function aboutMessage(store: MailStore, verdict: Verdict, message: 
   const { index, sha256 } = await readAgain(store, message.index.size, read);
   const header = await read(0, Math.min(index.headerLength, LIMITS.header));
   const answers = verdict.agent.answers ?? (await answered(store, message.account, header.toString('latin1')));
-  const handsOn = unpackParts(index.parts).some(({ type, subtype }) => type === 'message' && HANDED_ON.has(subtype));
   const carrying = { ...message, agent: verdict.agent, answers, parts: index.parts, read };
-  const forwards = handsOn || verdict.agent.forwards || (await carriesRead(store, carrying));
+  const carried = verdict.agent.forwards ? 'other' : await handsOn(store, carrying);
   const { watch, ...agent } = verdict.agent;
-  const known = { ...agent, answers, forwards };
+  const known = { ...agent, answers, forwards: carried === 'other', handsBack: carried === 'answered' };
   if (watch === undefined) return { verdict: { kind: 'agent', agent: known }, index, sha256 };
   const { secrets: found, ...looked } = await lookedThrough(store, watch, { ...message, index, read });
   const told = await withoutCanaries(store, watch, { agent: { ...known, ...looked }, found }, message);
@@ -70,8 +68,6 @@ async function lookedThrough(
   const { sawSecrets, ...sought } = await soughtIn(store, watch, message);
   return { ...(await secretsIn({ ...message, readDocument }, sought)), sawSecrets };
 }
-
-const HANDED_ON = new Set(['rfc822', 'global']);
 
 type ReadOctets = (start: number, length: number) => Promise<Buffer>;
 

@@ -3,7 +3,7 @@ import type { Read } from '../../store/engine/types.ts';
 import { exposedSince, readBy, type ReadMail } from '../../store/exposure.ts';
 import { type Asking, sendingOf } from './asking.ts';
 import { type Recipient, writtenToBefore } from './circle.ts';
-import type { Reason, Unread } from './types.ts';
+import type { AgentSending, Reason, Unread } from './types.ts';
 import { naming } from './why.ts';
 
 /** Messages that a reason names. */
@@ -21,7 +21,8 @@ export async function egress(rx: Read, asking: Asking, now: number): Promise<rea
   const since = await exposedSince(rx, sendingOf(mail, agent), now);
   const known = await writtenToBefore(rx, mail, outside, since ?? now);
   const reasons = diverted(outside, known);
-  if (agent.forwards) reasons.push(reason('forward_after_reading', 'It hands on mail of somebody else to', outside));
+  const handed = handedOn(agent, outside);
+  if (handed.length > 0) reasons.push(reason('forward_after_reading', 'It hands on mail of somebody else to', handed));
   if (agent.unread !== undefined && (since !== undefined || agent.sawSecrets === true)) {
     reasons.push(...closed(asking, outside, agent.unread));
   }
@@ -46,6 +47,12 @@ function diverted(outside: readonly Recipient[], known: ReadonlySet<string>): Re
   return led.length === 0
     ? []
     : [reason('reply_to_differs', 'The answered message has its answers sent elsewhere, to', led)];
+}
+
+/** To whom it is news what a message carries. Which conversation it answers is said by who sends, and may be any. */
+function handedOn({ forwards, handsBack }: AgentSending, outside: readonly Recipient[]): readonly Recipient[] {
+  if (forwards) return outside;
+  return handsBack === true ? outside.filter(({ author, named }) => !(author || named)) : [];
 }
 
 /** Under a policy nothing goes to outsiders of which nobody here can say what it is: not even to who wrote in the thread. */

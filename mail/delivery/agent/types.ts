@@ -111,6 +111,8 @@ export interface AgentSending {
   readonly answers: number | null;
   /** It hands on a message, or a part of one, that somebody else wrote. */
   readonly forwards: boolean;
+  /** It carries mail of the conversation that it answers: no news to who takes part in it. */
+  readonly handsBack?: boolean;
   /** Kinds of secrets that were found in the octets: `token`, `password`, `code`, `canary`... */
   readonly secrets: readonly string[];
   /** Why not all of its message was looked through; left out: all was. */

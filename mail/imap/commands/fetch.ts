@@ -65,6 +65,7 @@ async function fromRows(session: Session, page: IndexRange, request: FetchReques
   const uids = Array.from(view.uids.subarray(page.start, page.end));
   const structure = request.reads === 'structure' || request.reads === 'content';
   const rows = await store.rows(view.shared.mailbox, uids, { structure });
+  if (handsOut(request)) await store.handed?.(rows);
   if (opens(request)) await store.opened?.(rows);
   const seen = request.setsSeen && !view.readOnly ? await markSeen(session, uids) : undefined;
   session.say(view.keywordNews());
@@ -74,6 +75,10 @@ async function fromRows(session: Session, page: IndexRange, request: FetchReques
     await sayMessage(session, seen?.has(row.uid) === true ? withFlags(request) : request, messageAt(session, at, row));
   }
   return uids.length - rows.length;
+}
+
+function handsOut({ items }: FetchRequest): boolean {
+  return items.some((one) => one.kind === 'section' && /^(?:all|text)$/.test(one.section.what));
 }
 
 /** Programs that copy whole mailboxes look without \Seen: who sets it with the text of a message reads it. */

@@ -65,6 +65,7 @@ const UNITS = [
   '%0d',
   '5.1.1 ',
   '\x1b$B',
+  '12, ',
 ];
 /** Behind a run of anything: with it a pattern that wants an end has to try all over. */
 const TAILS = ['', '\r\x01!'];

@@ -6,6 +6,12 @@ import { lettersOf, plainText } from './plain.ts';
 const CORE = 24;
 const SHORTEST = { code: 4, other: 8 } as const;
 const LONGEST_CODE = 12;
+/** Characters of a code that nothing is by accident, wherever it stands. */
+const SURE = 6;
+/** Signs between the groups that a code is written in: `482 - 915`. */
+const MOST_BETWEEN = 3;
+/** Letters that a number may be written together with, to be one of its own. */
+const LONGEST_WORD = 20;
 
 /** What of a secret is sought: its first letters and digits, without signs. Undefined: too little to know it by. */
 export function coreOf(kind: SecretKind, text: string): string | undefined {
@@ -76,6 +82,8 @@ export class ShownSearch {
   /** By length and by print: what may stand anywhere, and what stands as a word. */
   readonly #anywhere: ReadonlyMap<number, Forms>;
   readonly #words: ReadonlyMap<number, Forms>;
+  /** Characters of what stands as a word. */
+  readonly #longest: number;
 
   constructor(forms: readonly ShownForm[], base: number, digest: (core: string) => Buffer) {
     this.#base = base;
@@ -83,6 +91,7 @@ export class ShownSearch {
     const { code = [], other = [] } = Object.groupBy(forms, ({ kind }) => (kind === 'code' ? 'code' : 'other'));
     this.#anywhere = byLength(other);
     this.#words = byLength(code);
+    this.#longest = Math.max(0, ...this.#words.keys());
   }
 
   /** Kinds that stand in a plain text, of which `letters` are the letters and digits. */
@@ -98,34 +107,44 @@ export class ShownSearch {
     return this.#words.size > 0;
   }
 
-  /** In words; in neighbours with one sign between, as `123-456`; and in characters one by one, as `1 2 3 4`. */
+  /** In words and numbers; in groups of them, as `123-456` or `12, 34, 56`; and in characters one by one, as `1 2 3 4`. */
   #inWords(plain: string, found: Set<SecretKind>): void {
-    let before: Word = { start: 0, end: -1 };
+    const words = runsOf(plain, IS_WORD);
+    this.#inGroups(plain, words, found);
+    // A number within a word is one of its own: `code482915`, `482915th`.
+    this.#inGroups(plain, runsOf(plain, IS_DIGIT), found);
     let singles = '';
-    for (const word of wordsOf(plain)) {
-      const { start, end } = word;
-      this.#word(plain, word, found);
-      if (start === before.end + 1) this.#pair(plain, before, word, found);
-      if (end - start === 1) singles += plain[start] ?? '';
+    for (let at = 0; at < words.length; at += 2) {
+      const start = words[at] ?? 0;
+      if (words[at + 1] === start + 1) singles += plain[start] ?? '';
       else if (singles !== '') {
         this.#run(singles, found);
         singles = '';
       }
-      before = word;
     }
     this.#run(singles, found);
   }
 
-  #word(plain: string, { start, end }: Word, found: Set<SecretKind>): void {
-    const forms = this.#words.get(end - start);
-    if (forms !== undefined) this.#slide(plain.slice(start, end), end - start, forms, found);
-  }
-
-  #pair(plain: string, one: Word, two: Word, found: Set<SecretKind>): void {
-    const length = one.end - one.start + two.end - two.start;
-    const forms = this.#words.get(length);
-    if (forms === undefined) return;
-    this.#slide(plain.slice(one.start, one.end) + plain.slice(two.start, two.end), length, forms, found);
+  /** From each group on as many as a code is long, each of them whole. */
+  #inGroups(plain: string, groups: Runs, found: Set<SecretKind>): void {
+    for (let first = 0; first < groups.length; first += 2) {
+      const start = groups[first] ?? 0;
+      let print = 0;
+      let length = 0;
+      let before = start;
+      for (let last = first; last < groups.length; last += 2) {
+        const from = groups[last] ?? 0;
+        const end = groups[last + 1] ?? 0;
+        length += end - from;
+        if (length > this.#longest || !isJoined(plain, before, from)) break;
+        for (let at = from; at < end; at++) print = this.#add(print, plain.charCodeAt(at));
+        before = end;
+        const forms = this.#words.get(length);
+        if (forms === undefined || forms.low[print & 0xffff] === 0) continue;
+        if (length < SURE && !isOne(plain, start, end, length) && !isApart(plain, start, end)) continue;
+        this.#check(textOf(plain, groups.slice(first, last + 2)), print, forms, found);
+      }
+    }
   }
 
   #run(singles: string, found: Set<SecretKind>): void {
@@ -139,14 +158,23 @@ export class ShownSearch {
     for (let i = 0; i < length; i++) power = Math.imul(power, this.#base);
     let print = 0;
     for (let at = 0; at < text.length; at++) {
-      print = (Math.imul(print, this.#base) + text.charCodeAt(at)) | 0;
+      print = this.#add(print, text.charCodeAt(at));
       if (at >= length) print = (print - Math.imul(power, text.charCodeAt(at - length))) | 0;
       if (at < length - 1 || forms.low[print & 0xffff] === 0) continue;
-      const alike = forms.byPrint.get(print >>> 0);
-      if (alike === undefined) continue;
-      const digest = this.#digest(text.slice(at - length + 1, at + 1));
-      for (const { kind, digest: known } of alike) if (digest.equals(known)) found.add(kind);
+      this.#check(text.slice(at - length + 1, at + 1), print, forms, found);
     }
+  }
+
+  #add(print: number, unit: number): number {
+    return (Math.imul(print, this.#base) + unit) | 0;
+  }
+
+  #check(core: string, print: number, { byPrint }: Forms, found: Set<SecretKind>): void {
+    const alike = byPrint.get(print >>> 0);
+    // What is repeated a million times costs no million digests.
+    if (alike === undefined || alike.every(({ kind }) => found.has(kind))) return;
+    const digest = this.#digest(core);
+    for (const { kind, digest: known } of alike) if (digest.equals(known)) found.add(kind);
   }
 }
 
@@ -160,27 +188,65 @@ function formsOf(forms: readonly ShownForm[]): Forms {
   return { low, byPrint: Map.groupBy(forms, ({ print }) => print) };
 }
 
-/** Where a word of letters and digits stands. */
-interface Word {
-  start: number;
-  end: number;
-}
+/** Where words, or numbers, begin and end: by turns, as there are many. */
+type Runs = readonly number[];
 
 /** By unit of UTF-16: a letter or digit; half of a pair is none. */
-const IS_WORD = Uint8Array.from({ length: 0x10000 }, (_, unit) =>
-  Number(/[\p{L}\p{N}]/u.test(String.fromCharCode(unit))),
-);
+const IS_WORD = unitsOf(/[\p{L}\p{N}]/u);
+const IS_DIGIT = unitsOf(/[0-9]/);
 
-function wordsOf(plain: string): Word[] {
-  const words: Word[] = [];
-  let start = -1;
-  for (let at = 0; at <= plain.length; at++) {
-    // Behind the end there is none.
-    const inside = IS_WORD[plain.charCodeAt(at)] === 1;
-    if (inside && start < 0) start = at;
-    if (inside || start < 0) continue;
-    words.push({ start, end: at });
-    start = -1;
+function unitsOf(pattern: RegExp): Uint8Array {
+  return Uint8Array.from({ length: 0x10000 }, (_, unit) => Number(pattern.test(String.fromCharCode(unit))));
+}
+
+function runsOf(plain: string, units: Uint8Array): Runs {
+  const runs: number[] = [];
+  let isInside = 0;
+  for (let at = 0; at < plain.length; at++) {
+    const inside = units[plain.charCodeAt(at)] ?? 0;
+    if (inside !== isInside) runs.push(at);
+    isInside = inside;
   }
-  return words;
+  if (isInside === 1) runs.push(plain.length);
+  return runs;
+}
+
+function textOf(plain: string, runs: Runs): string {
+  let text = '';
+  for (let at = 0; at < runs.length; at += 2) text += plain.slice(runs[at], runs[at + 1]);
+  return text;
+}
+
+/** Nothing but a few signs is between two groups. */
+function isJoined(plain: string, from: number, to: number): boolean {
+  if (to - from > MOST_BETWEEN) return false;
+  for (let at = from; at < to; at++) if (isWord(plain, at)) return false;
+  return true;
+}
+
+/** A word, or two with one sign between them. */
+function isOne(plain: string, start: number, end: number, length: number): boolean {
+  return end - start <= length + 1 && !isWord(plain, start - 1) && !isWord(plain, end);
+}
+
+/** No further number is near: of four digits there are ten thousand, and a table of numbers has most of them. */
+function isApart(plain: string, start: number, end: number): boolean {
+  const within = isWord(plain, start - 1) && isWord(plain, end);
+  return !within && !isNumberNear(plain, start - 1, -1) && !isNumberNear(plain, end, 1);
+}
+
+/** Beyond the rest of the word, and a few signs. */
+function isNumberNear(plain: string, from: number, step: 1 | -1): boolean {
+  let at = from;
+  for (let i = 0; i < LONGEST_WORD && isWord(plain, at) && !isDigit(plain, at); i++) at += step;
+  for (let i = 0; i < MOST_BETWEEN && !isWord(plain, at); i++) at += step;
+  return isWord(plain, at) && (isDigit(plain, at) || isWord(plain, at - step));
+}
+
+function isWord(plain: string, at: number): boolean {
+  return IS_WORD[plain.charCodeAt(at)] === 1;
+}
+
+function isDigit(plain: string, at: number): boolean {
+  return IS_DIGIT[plain.charCodeAt(at)] === 1;
 }

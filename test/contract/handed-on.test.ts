@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { aboutMessage } from '../../mail/delivery/agent/about-message.ts';
+import { jmapRow } from '../../mail/jmap/ids.ts';
+import { composeMessage, type ComposedMessage } from '../../mail/message/compose-message.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { EXPOSED_MS, type Reader } from '../../mail/store/exposure.ts';
+import { forgetHandedOut, noteHandedOut } from '../../mail/store/handed-out.ts';
+import { GateWorld, outcomeOf } from '../support/gate-world.ts';
+import { putMail } from '../support/put-mail.ts';
+
+const PAYROLL = Buffer.from(`%PDF-1.4 what everybody earns ${'1234 '.repeat(60)}`);
+const TABLE = `name;salary\r\n${'Somebody;1234\r\n'.repeat(20)}`;
+const KNOWN = 'evil@y.test';
+
+const TRACE = 'Return-Path: <somebody@else.test>\r\n';
+/** It was delivered, and is no copy that somebody put there; or an agent put it there. */
+const mark = command('test-mark', async (tx, { email, by }: { email: number; by: string | null }): Promise<void> => {
+  if (by !== null) await tx.run('UPDATE email SET made_by = ? WHERE id = ?', by, email);
+  else await tx.run('UPDATE email SET trace = ?1, size = size + ?2 WHERE id = ?3', TRACE, TRACE.length, email);
+});
+
+let world: GateWorld;
+beforeEach(async () => {
+  world = await GateWorld.open([mark]);
+  await world.sendByHand([KNOWN]);
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+function compose(over: Partial<ComposedMessage> = {}): Buffer {
+  const text = 'Here it is, as you asked for it.\n';
+  const header = { subject: 'Something', date: 0, messageId: `<${Math.random()}@home.test>`, cc: [], replyTo: [] };
+  const from = { name: '', address: { local: 'me', domain: 'box.test' } } as unknown as ComposedMessage['from'];
+  return composeMessage({ from, to: [], ...header, text, attachments: [], headers: [], ...over });
+}
+
+const file = (content: Uint8Array, filename = 'a.bin', contentType = 'application/octet-stream') => ({
+  attachments: [{ filename, contentType, content }],
+});
+
+/** A message of a colleague, of the house and proved to be theirs, comes into the mailbox. */
+async function fromColleague(octets: Buffer): Promise<number> {
+  const email = await kept(Buffer.from(octets.toString('latin1').replace(/^From:.*$/m, 'From: owner@home.test')));
+  await world.box.store.write(mark, { email, by: null });
+  return email;
+}
+
+/** Somebody puts a message into the mailbox. */
+async function kept(octets: Buffer): Promise<number> {
+  const put = { account: world.account, receivedAt: world.box.clock.now, trust: {} };
+  return jmapRow('email', world.account, await putMail(world.box.store, put, octets.toString('latin1'))) ?? 0;
+}
+
+/** The agent is handed messages. */
+const handed = (emails: readonly number[], over: Partial<Reader> = {}): Promise<void> =>
+  world.box.store.write(noteHandedOut, { reader: world.reader(over), account: world.account, emails });
+
+/** What the gate is told of a message, and what it says of it. */
+async function sent(
+  octets: Buffer,
+  { answers = null, to = KNOWN }: { answers?: number | null; to?: string } = {},
+): Promise<string> {
+  const data = Uint8Array.from(octets);
+  const verdict = { kind: 'agent', agent: world.agent({ answers }) } as const;
+  const leaving = { account: world.account, index: indexMessage(octets), data, file: null, tenant: 1 };
+  const now = world.box.clock.now;
+  const told = await aboutMessage(world.box.store, verdict, { ...leaving, recipients: [to], now, door: 'test' });
+  return outcomeOf(await world.send([to], {}, { verdict: told.verdict }));
+}
+
+const HELD = 'forward_after_reading';
+const source = query('test-source', async (rx, email: number) => {
+  const row = await rx.get<{ trace: string; data: Uint8Array }>(
+    'SELECT e.trace, b.data FROM email e JOIN blob b ON b.id = e.blob_id WHERE e.id = ?',
+    email,
+  );
+  return `${row?.trace}${Buffer.from(row?.data ?? []).toString('latin1')}`;
+});
+
+describe('a file of the house that an agent was handed', () => {
+  test.each([
+    ['under another name', file(PAYROLL)],
+    ['as a text', file(PAYROLL, 'notes.txt', 'text/plain')],
+    ['as a picture that the text shows', { html: '<img src="cid:a">', ...cid(PAYROLL) }],
+  ])('is known: %s', async (_how, carried) => {
+    await handed([await fromColleague(compose(file(PAYROLL, 'payroll.pdf', 'application/pdf')))]);
+    expect(await sent(compose(carried))).toBe(HELD);
+    expect(await sent(compose(carried), { to: 'owner@home.test' })).toBe('taken');
+  });
+
+  test('is known when lists of much other mail were read since', async () => {
+    await handed([await fromColleague(compose(file(PAYROLL)))]);
+    world.box.clock.now += 1000;
+    const others: number[] = [];
+    for (let i = 0; i < 120; i++) others.push(await world.put({ from: 'evil@y.test' }));
+    await world.read(others);
+    expect(await sent(compose(file(PAYROLL)))).toBe(HELD);
+  });
+
+  test('is known to whoever of the organization may have it, and to no other', async () => {
+    const email = await fromColleague(compose(file(PAYROLL)));
+    await handed([email], { reader: 'tok_2', credential: 'tok_2' });
+    expect(await sent(compose(file(PAYROLL)))).toBe('taken');
+    await handed([email], { reader: 'mbx_1', byPassword: true });
+    expect(await sent(compose(file(PAYROLL)))).toBe(HELD);
+  });
+
+  test("is nobody else's when the agent itself wrote the message", async () => {
+    const email = await kept(compose(file(PAYROLL)));
+    await handed([email]);
+    expect(await sent(compose(file(PAYROLL)))).toBe(HELD);
+    await world.box.store.write(mark, { email, by: 'tok_2' });
+    expect(await sent(compose(file(PAYROLL)))).toBe(HELD);
+    await world.box.store.write(mark, { email, by: 'tok_1' });
+    expect(await sent(compose(file(PAYROLL)))).toBe('taken');
+  });
+
+  test('is forgotten after a day, with what was written down of it', async () => {
+    await handed([await fromColleague(compose(file(PAYROLL)))]);
+    world.box.clock.now += EXPOSED_MS;
+    expect(await sent(compose(file(PAYROLL)))).toBe('taken');
+    await world.box.store.write(forgetHandedOut, undefined);
+    const left = query('test-left', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM handed_out'));
+    expect(await world.box.store.read(left, undefined)).toEqual({ n: 0 });
+  });
+
+  test('goes to those of the conversation that it is of, and to nobody else for naming it', async () => {
+    const octets = compose(file(PAYROLL))
+      .toString('latin1')
+      .replace('To: undisclosed-recipients:;', 'To: other@x.test');
+    const answers = await fromColleague(Buffer.from(octets, 'latin1'));
+    await world.sendByHand(['other@x.test']);
+    await handed([answers]);
+    expect(await sent(compose(file(PAYROLL)), { answers, to: 'other@x.test' })).toBe('taken');
+    expect(await sent(compose(file(PAYROLL)), { answers })).toBe(HELD);
+  });
+});
+
+function cid(content: Uint8Array): Partial<ComposedMessage> {
+  return { attachments: [{ filename: '', contentType: 'image/png', content, contentId: 'a' }] };
+}
+
+describe('a text without a name', () => {
+  /** A message of one part, which is shown. */
+  const inline = (text: string): Buffer =>
+    Buffer.from(`From: me@box.test\r\nSubject: Something\r\nContent-Type: text/csv\r\n\r\n${text}`);
+
+  test('is known when it is what the agent was handed', async () => {
+    await handed([await fromColleague(inline(TABLE))]);
+    expect(await sent(inline(TABLE))).toBe(HELD);
+    expect(await sent(inline(TABLE.replace('1234', '1235')))).toBe('taken');
+  });
+
+  test("is nobody else's when it was sent from here before, or came back", async () => {
+    const report = `From: me@box.test\r\nContent-Type: multipart/report; boundary=b\r\n\r\n--b\r\n\r\n${TABLE}\r\n--b--\r\n`;
+    await handed([await kept(inline(TABLE)), await fromColleague(Buffer.from(report))]);
+    expect(await sent(inline(TABLE))).toBe('taken');
+  });
+
+  test('may be what many say', async () => {
+    const short = 'Thank you very much, we shall look at it at once.\r\n';
+    await handed([await fromColleague(inline(short))]);
+    expect(await sent(inline(short))).toBe('taken');
+  });
+});
+
+describe('a whole message', () => {
+  test.each([
+    ['as octets', 'application/octet-stream'],
+    ['as a text', 'text/plain'],
+    ['as a message that is not plain', 'message/rfc822'],
+  ])('is known by how it begins, never handed out: %s', async (_how, type) => {
+    const octets = Buffer.from(await world.box.store.read(source, await fromColleague(compose())), 'latin1');
+    const content = Buffer.concat([octets, Buffer.from([0xe9])]);
+    expect(await sent(compose(file(content, 'm.txt', type)))).toBe(HELD);
+  });
+
+  test('is known by its octets', async () => {
+    const email = await kept(Buffer.from(`X-Only: one\r\n\r\n${TABLE}`));
+    const content = Buffer.from(await world.box.store.read(source, email), 'latin1');
+    expect(await sent(compose(file(content)))).toBe('taken');
+    await handed([email]);
+    expect(await sent(compose(file(content)))).toBe(HELD);
+  });
+
+  test('is not what only names who wrote to whom', async () => {
+    const log = 'From: the shop\r\nDate: today\r\nSubject: Orders\r\nTo: all\r\n\r\nTen of them\r\n';
+    expect(await sent(compose(file(Buffer.from(log), 'log.txt', 'text/plain')))).toBe('taken');
+  });
+});

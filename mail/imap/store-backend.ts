@@ -211,10 +211,10 @@ export class StoreBackend implements ImapStore {
     return { uids: gone, modseq, ...(kept !== undefined && { kept }) };
   }
 
-  append(size: number): ReturnType<ImapStore['append']> {
+  append(_size: number): ReturnType<ImapStore['append']> {
     const why = this.#store.unavailable();
     if (why !== undefined) return { kind: 'unavailable', why: why.message };
-    return new AppendedMessage(this.#store, this.#account, this.#clock, size);
+    return new AppendedMessage(this.#store, this.#account, this.#clock, this.#hand);
   }
 
   async search(mailbox: number, view: MailboxView, plan: SearchProgram): ReturnType<ImapStore['search']> {
@@ -244,9 +244,11 @@ class AppendedMessage implements AppendSink {
   readonly #store: MailStore;
   readonly #account: number;
   readonly #clock: () => number;
+  readonly #hand: Hand | undefined;
   readonly #writer: MessageWriter;
 
-  constructor(store: MailStore, account: number, clock: () => number, _size: number) {
+  constructor(store: MailStore, account: number, clock: () => number, hand: Hand | undefined) {
+    this.#hand = hand;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
@@ -264,7 +266,8 @@ class AppendedMessage implements AppendSink {
       this.abort();
       return { kind: 'missing' };
     }
-    const where = { account, mailbox: target.id, flags: into.flags, receivedAt: into.receivedAt ?? this.#clock() };
+    const { flags, receivedAt = this.#clock() } = into;
+    const where = { account, mailbox: target.id, flags, receivedAt, hand: this.#hand };
     return this.#writer.finish(
       (message) => this.#store.write(appendMessage, { ...where, ...message }),
       (outcome) => outcome.kind === 'appended',

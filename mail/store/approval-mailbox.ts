@@ -17,18 +17,18 @@ const LONGEST_REASON = 900;
 
 /**
  * Puts a message where a mail program shows it as waiting. The octets are those that leave; why it waits stands before
- * them, in this copy only. Null: there is no room, or no name for the mailboxes; then the other ways remain.
+ * them, in this copy only; `by`: the agent that wrote it. Null: there is no room, or no name for the mailboxes; then the other ways remain.
  */
 export async function fileWaiting(
   tx: Write,
-  what: { account: number; blob: number; index: MessageIndex; reasons: readonly HeldReason[] },
+  what: { account: number; blob: number; index: MessageIndex; reasons: readonly HeldReason[]; by: string },
   stamp: Stamp,
 ): Promise<number | null> {
-  const { account, blob, index, reasons } = what;
+  const { account, blob, index, reasons, by } = what;
   const places = (await hasRoom(tx, account, index.size)) ? await bothMailboxes(tx, account, stamp) : undefined;
   if (places === undefined) return null;
   const flags = (await storeKeywords(tx, account, AWAITING)) ?? { bits: 0, kw: [] };
-  const email = await addEmail(tx, { account, blob, index, trace: whyField(reasons), receivedAt: stamp.now });
+  const email = await addEmail(tx, { account, blob, index, trace: whyField(reasons), receivedAt: stamp.now, by });
   await addEntry(tx, places.waiting, email, flags, stamp);
   return email.id;
 }

@@ -64,7 +64,8 @@ export async function awaitApproval(tx: Write, what: ToApprove, stamp: Stamp): P
   const blob = (await tx.get<{ blob: number }>('SELECT blob_id AS blob FROM submission WHERE id = ?', submission))
     ?.blob;
   if (blob === undefined) throw new Error(`submission ${submission} is not there`);
-  const email = account === null ? null : await fileWaiting(tx, { account, blob, index, reasons }, stamp);
+  const email =
+    account === null ? null : await fileWaiting(tx, { account, blob, index, reasons, by: credential }, stamp);
   await tx.run(
     `INSERT INTO approval (id, tenant, account_id, trace, credential, sender, recipients, subject, reasons, sha256, seal,
        send_at, email_id, state, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,

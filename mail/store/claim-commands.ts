@@ -1,8 +1,8 @@
-import { type Claim, CLAIMED, claimOf, DONE, type Hindered, type Named, namedIn, personSince } from './claim.ts';
-import { type Member, personAtWork } from './conversation.ts';
+import { type Claim, CLAIMED, claimOf, DONE, type Hindered, isDone, type Named, namedIn } from './claim.ts';
+import type { Member } from './conversation.ts';
 import { command, type Read, type Stamp, type Write } from './engine/types.ts';
 import { storeFlagsUnsettled } from './entry-commands.ts';
-import { kwList, storeKeywords } from './flags.ts';
+import { type Conversation, personSince, sinceClaim } from './may-answer.ts';
 import { lookAtThreads, settleThreads } from './shown.ts';
 import { shownEntries } from './shown-entries.ts';
 
@@ -11,11 +11,9 @@ export const MOST_CLAIMS = 100;
 /** Claims that are freed in one command. */
 const SLICE = 25;
 
-/** What came of a claim. `done`: it was finished before; `too-many`: the agent has as many as it may. */
+/** What came of a claim. `too-many`: the agent has as many as it may. */
 export type ClaimOutcome =
-  | { kind: 'yours'; thread: number; email: number; until: number }
-  | Hindered
-  | { kind: 'done' | 'too-many' | 'not-found' };
+  { kind: 'yours'; thread: number; email: number; until: number } | Hindered | { kind: 'too-many' | 'not-found' };
 
 /**
  * Gives a conversation to one agent until a time (ms UTC), or keeps it for the one that has it. Two that ask at once are
@@ -33,8 +31,9 @@ export const claimConversation = command(
     if (found === undefined) return { kind: 'not-found' };
     const { thread, members, message } = found;
     const before = await claimOf(tx, account, thread);
-    if (before !== undefined && before.until > stamp.now) return keep(tx, before, input, members);
-    const hindered = await hindrance(tx, input, members, message);
+    const about = { account, thread, members, draft: null, now: stamp.now };
+    if (before !== undefined && before.until > stamp.now) return keep(tx, before, input, about);
+    const hindered = await hindrance(tx, input, about, message);
     if (hindered !== undefined) return hindered;
     if (before !== undefined) await end(tx, before, []);
     const claim = { account, thread, email: message.email, holder, keyword, claimedAt: stamp.now, until };
@@ -48,10 +47,10 @@ async function keep(
   tx: Write,
   claim: Claim,
   { holder, until }: { holder: string; until: number },
-  members: readonly Member[],
+  about: Conversation,
 ): Promise<ClaimOutcome> {
   if (claim.holder !== holder) return { kind: 'claimed', holder: claim.holder, until: claim.until };
-  const between = personSince(members, claim);
+  const between = await sinceClaim(tx, about, claim);
   if (between !== undefined) return { kind: between };
   const { account, thread, email } = claim;
   await tx.run('UPDATE claim SET until = ? WHERE account_id = ? AND thread_id = ?', until, account, thread);
@@ -61,11 +60,11 @@ async function keep(
 async function hindrance(
   tx: Write,
   { account, holder }: { account: number; holder: string },
-  members: readonly Member[],
-  message: Member,
+  about: Conversation,
+  { email, at: since }: Member,
 ): Promise<ClaimOutcome | undefined> {
-  if (await carries(tx, account, message, DONE)) return { kind: 'done' };
-  const person = personAtWork(members, message.email, message.at);
+  if (await isDone(tx, account, { ...about, email })) return { kind: 'done' };
+  const person = await personSince(tx, about, { email, since });
   if (person !== undefined) return { kind: person };
   const held = await tx.get<{ n: number }>(
     'SELECT count(*) AS n FROM claim WHERE holder = ? AND account_id = ?',
@@ -73,12 +72,6 @@ async function hindrance(
     account,
   );
   return (held?.n ?? 0) >= MOST_CLAIMS ? { kind: 'too-many' } : undefined;
-}
-
-async function carries(tx: Write, account: number, { flags, kw }: Member, keyword: string): Promise<boolean> {
-  const stored = await storeKeywords(tx, account, { bits: 0, keywords: [keyword] }, false);
-  if (stored === undefined) return false;
-  return (flags & stored.bits) !== 0 || stored.kw.some((one) => kwList(kw).includes(one));
 }
 
 async function begin(tx: Write, claim: Claim): Promise<void> {

@@ -1,5 +1,6 @@
-import { conversationOf, type Member, newestToAnswer, personAtWork, threadOfEmail } from './conversation.ts';
+import { conversationOf, type Member, newestToAnswer, threadOfEmail } from './conversation.ts';
 import { query, type Read } from './engine/types.ts';
+import { kwList, slotNamed } from './flags.ts';
 
 /** By these keywords people see in their mail program that an agent is at work, and that it has done its work. */
 export const CLAIMED = '$claimed';
@@ -19,10 +20,12 @@ export interface Claim {
   until: number;
 }
 
-/** Why an agent has to leave a conversation alone. */
+/** Why an agent has to leave a conversation, or a message of it, alone. */
 export type Hindered =
   /** Another one has it. */
   | { kind: 'claimed'; holder: string; until: number }
+  /** Somebody has finished with the message. */
+  | { kind: 'done' }
   /** A person has begun an answer, or has given one. */
   | { kind: 'drafted' }
   | { kind: 'answered' };
@@ -44,38 +47,16 @@ export async function claimOf(rx: Read, account: number, thread: number): Promis
   return { account, thread, email, holder, keyword, claimedAt, until };
 }
 
-/**
- * Whether an agent may answer a conversation now: nobody else has claimed it, and where it has a claim of its own no
- * person came between. Asked in the commit that sends. An agent without a claim is let through where nobody has one; what
- * those have claimed that it is `from` is its own.
- */
-export async function claimStands(
+/** Whether somebody has finished with an email; it may stand in several mailboxes. */
+export async function isDone(
   rx: Read,
-  { account, thread, credential, from = [], now }: Asking,
-): Promise<{ kind: 'free' } | { kind: 'yours'; until: number } | Hindered> {
-  const claim = await claimOf(rx, account, thread);
-  if (claim === undefined || claim.until <= now) return { kind: 'free' };
-  const { holder, until } = claim;
-  if (holder !== credential && !from.includes(holder)) return { kind: 'claimed', holder, until };
-  const between = personSince(await conversationOf(rx, account, thread), claim);
-  return between === undefined ? { kind: 'yours', until } : { kind: between };
-}
-
-/** Who asks about which conversation, and when (ms UTC). */
-export interface Asking {
-  account: number;
-  thread: number;
-  credential: string;
-  from?: readonly string[];
-  now: number;
-}
-
-/** Mail programs say to the second when something was sent. */
-const SECOND_MS = 1000;
-
-/** What a person did since a claim. */
-export function personSince(members: readonly Member[], claim: Claim): 'answered' | 'drafted' | undefined {
-  return personAtWork(members, claim.email, claim.claimedAt - SECOND_MS);
+  account: number,
+  { members, email }: { members: readonly Member[]; email: number },
+): Promise<boolean> {
+  const slot = await slotNamed(rx, account, DONE);
+  const carries = ({ flags, kw }: Member): boolean =>
+    slot === undefined ? kwList(kw).includes(DONE) : (flags & (1 << slot)) !== 0;
+  return members.some((one) => one.email === email && carries(one));
 }
 
 /** A conversation with the message of it that is meant; undefined: there is none. */

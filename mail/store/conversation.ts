@@ -17,12 +17,20 @@ export interface Member extends Record<string, number | string | null> {
 
 /** The thread of an email of an account. */
 export async function threadOfEmail(rx: Read, account: number, email: number): Promise<number | undefined> {
-  const row = await rx.get<{ thread: number }>(
-    'SELECT thread_id AS thread FROM email WHERE id = ? AND account_id = ?',
+  return (await placeInThread(rx, account, email))?.thread;
+}
+
+/** The same with the time at which it was received, ms UTC; it may be shown nowhere. */
+export function placeInThread(
+  rx: Read,
+  account: number,
+  email: number,
+): Promise<{ thread: number; at: number } | undefined> {
+  return rx.get<{ thread: number; at: number }>(
+    'SELECT thread_id AS thread, received_at AS at FROM email WHERE id = ? AND account_id = ?',
     email,
     account,
   );
-  return row?.thread;
 }
 
 /** The same for doors. */
@@ -50,19 +58,56 @@ export function newestToAnswer(members: readonly Member[]): Member | undefined {
   return members.findLast((one) => one.by === null && !isDraft(one) && !isSent(one)) ?? members.at(-1);
 }
 
+/** A draft that nobody has touched for so long is no answer that somebody is writing. */
+const DRAFT_STANDS_MS = 30 * 24 * 3_600_000;
+
+/** What is known of a conversation when it is asked whether a person is at work in it. Times in ms UTC. */
+export interface Scene {
+  members: readonly Member[];
+  /** Emails that are nobody's answer: what is answered itself, in each of its copies, and a draft that is about to leave. */
+  besides: ReadonlySet<number>;
+  /** An agent answered in it since then, be a copy kept or not. */
+  agentAnswered: boolean;
+  now: number;
+}
+
 /**
  * What a person did about a message of the thread from a time on: began an answer, or gave one. An answer that is kept
  * nowhere shows by \Answered, where no agent answered either.
  */
 export function personAtWork(
-  members: readonly Member[],
+  { members, besides, agentAnswered, now }: Scene,
   message: number,
   since: number,
 ): 'answered' | 'drafted' | undefined {
-  const later = members.filter(({ at }) => at >= since);
+  const later = members.filter(({ email, at }) => at >= since && !besides.has(email));
   const persons = later.filter(({ by }) => by === null);
   if (persons.some(isSent)) return 'answered';
   const marked = members.some(({ email, flags }) => email === message && (flags & ANSWERED) !== 0);
-  if (marked && !later.some((one) => one.by !== null && isSent(one))) return 'answered';
-  return persons.some(isDraft) ? 'drafted' : undefined;
+  if (marked && !agentAnswered && !later.some((one) => one.by !== null && isSent(one))) return 'answered';
+  return persons.some((one) => isDraft(one) && one.at > now - DRAFT_STANDS_MS) ? 'drafted' : undefined;
 }
+
+/**
+ * The copies of one message in its thread: who writes to the own mailbox has it in the inbox and in Sent, and has not
+ * answered himself.
+ */
+export async function copiesOf(
+  rx: Read,
+  account: number,
+  { thread, email }: { thread: number; email: number },
+): Promise<number[]> {
+  const rows = await rx.all<{ email: number }>(
+    `SELECT e.id AS email FROM email e JOIN email_meta m ON m.email_id = e.id
+     WHERE e.thread_id = ?1 AND +e.account_id = ?2 AND substr(m.refs, 1, 8) <> ?4
+       AND substr(m.refs, 1, 8) = (SELECT substr(refs, 1, 8) FROM email_meta WHERE email_id = ?3)`,
+    thread,
+    account,
+    email,
+    NO_MESSAGE_ID,
+  );
+  return rows.map((row) => row.email);
+}
+
+/** What stands for the own id of a message without one. */
+const NO_MESSAGE_ID = new Uint8Array(8);

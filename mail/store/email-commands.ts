@@ -5,6 +5,7 @@ import { isForApproval } from './approval-places.ts';
 import { newBlob, NOTHING_FROM_OUTSIDE, overQuota } from './entry-commands.ts';
 import { addBlob } from './blob.ts';
 import { type FlagSet, storeKeywords } from './flags.ts';
+import { agentsName, type Hand } from './hand.ts';
 import { addEmail, addEntry } from './message.ts';
 import type { WrittenMessage } from './message-writer.ts';
 import { missingMailboxes, storedEmail } from './shown-entries.ts';
@@ -36,12 +37,16 @@ export type PlaceResult =
   | Forbidden
   | StateMismatch;
 
-/** Adds a message to an account, in one or more of its mailboxes. Always a new email; `by` is the agent that wrote it. */
+/**
+ * Adds a message to an account, in one or more of its mailboxes. Always a new email; `by` is the agent that wrote it,
+ * `hand` the password with which it was written.
+ */
 export const placeEmail = command(
   'place-email',
   async (
     tx,
-    input: { account: number; ifState: number | null; by?: string | null } & Place & WrittenMessage,
+    input: { account: number; ifState: number | null; by?: string | null; hand?: Hand | undefined } & Place &
+      WrittenMessage,
     stamp,
   ): Promise<PlaceResult> => {
     const { account, index } = input;
@@ -50,7 +55,7 @@ export const placeEmail = command(
         blob: await addBlob(tx, newBlob(input)),
         index,
         trace: '',
-        by: input.by ?? null,
+        by: input.by ?? (await agentsName(tx, account, input.hand)),
       })),
     );
   },

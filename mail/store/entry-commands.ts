@@ -264,7 +264,7 @@ export type AppendResult =
   | { kind: 'too-many-keywords' }
   | Forbidden;
 
-/** APPEND: always a new email. */
+/** APPEND: always a new email. `hand`: whose password brings it, so that an agent's is not taken for a person's. */
 export const appendMessage = command(
   'append',
   async (
@@ -277,6 +277,7 @@ export const appendMessage = command(
       file: { file: string; size: number } | null;
       data: Uint8Array | null;
       index: MessageIndex;
+      hand?: Hand | undefined;
     },
     stamp,
   ): Promise<AppendResult> => {
@@ -287,7 +288,8 @@ export const appendMessage = command(
     const flags = await storeKeywords(tx, account, input.flags);
     if (flags === undefined) return { kind: 'too-many-keywords' };
     const blob = await addBlob(tx, newBlob(input));
-    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt });
+    const by = await agentsName(tx, account, input.hand);
+    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt, by });
     const entry = await addEntry(tx, mailbox, email, flags, stamp);
     return { kind: 'appended', mailbox, ...entry };
   },

@@ -1,4 +1,4 @@
-import type { Write } from './engine/types.ts';
+import type { Read, Write } from './engine/types.ts';
 
 export const SEEN = 1;
 export const ANSWERED = 2;
@@ -57,21 +57,32 @@ export function tooMany(kw: readonly string[]): boolean {
   return kw.length > MOST_KEYWORDS_BEYOND;
 }
 
-async function slotOf(tx: Write, account: number, name: string, making: boolean): Promise<number | undefined> {
-  const lower = name.toLowerCase();
-  const known = await tx.get<{ slot: number }>(
+/** The bit of a keyword in an account; undefined: it has none. */
+export async function slotNamed(rx: Read, account: number, name: string): Promise<number | undefined> {
+  const known = await rx.get<{ slot: number }>(
     'SELECT slot FROM keyword WHERE account_id = ? AND lname = ?',
     account,
-    lower,
+    name.toLowerCase(),
   );
-  if (known !== undefined || !making) return known?.slot;
+  return known?.slot;
+}
+
+async function slotOf(tx: Write, account: number, name: string, making: boolean): Promise<number | undefined> {
+  const known = await slotNamed(tx, account, name);
+  if (known !== undefined || !making) return known;
   const last = await tx.get<{ slot: number | null }>(
     'SELECT max(slot) AS slot FROM keyword WHERE account_id = ?',
     account,
   );
   const slot = (last?.slot ?? FIRST_SLOT - 1) + 1;
   if (slot > LAST_SLOT) return undefined;
-  await tx.run('INSERT INTO keyword (account_id, slot, name, lname) VALUES (?, ?, ?, ?)', account, slot, name, lower);
+  await tx.run(
+    'INSERT INTO keyword (account_id, slot, name, lname) VALUES (?, ?, ?, ?)',
+    account,
+    slot,
+    name,
+    name.toLowerCase(),
+  );
   return slot;
 }
 

@@ -47,7 +47,7 @@ const NONE = { bits: 0, kw: [] };
 /** A flag that is not as the agent left it is as it was before: somebody undid that already. */
 function undoneFlags(rows: readonly ChangeRow[], now: Face): Pick<UndoPlan, 'add' | 'remove'> {
   const noted = rows.filter((row) => row.flags_before !== null);
-  const before = { bits: noted[0]?.flags_before ?? 0, kw: kwList(noted[0]?.kw_before ?? null) };
+  const before = { bits: bitsBefore(noted), kw: kwBefore(noted) };
   const after = { bits: noted.at(-1)?.flags_after ?? 0, kw: kwList(noted.at(-1)?.kw_after ?? null) };
   const bits = before.bits ^ after.bits;
   return {
@@ -59,16 +59,60 @@ function undoneFlags(rows: readonly ChangeRow[], now: Face): Pick<UndoPlan, 'add
   };
 }
 
+/** Each flag as the agent found it, going back as far as nobody else changed it in between. */
+function bitsBefore(noted: readonly ChangeRow[]): number {
+  let bits = noted.at(-1)?.flags_before ?? 0;
+  let settled = 0;
+  for (const [older, newer] of pairsBack(noted)) {
+    settled |= (newer.flags_before ?? 0) ^ (older.flags_after ?? 0);
+    bits = (bits & settled) | ((older.flags_before ?? 0) & ~settled);
+  }
+  return bits;
+}
+
+/** The same of keywords. */
+function kwBefore(noted: readonly ChangeRow[]): string[] {
+  let found = kwList(noted.at(-1)?.kw_before ?? null);
+  const settled = new Set<string>();
+  for (const [older, newer] of pairsBack(noted)) {
+    const [left, met] = [kwList(older.kw_after), kwList(newer.kw_before)];
+    for (const one of [...without(left, met), ...without(met, left)]) settled.add(one);
+    const before = kwList(older.kw_before).filter((one) => !settled.has(one));
+    found = [...found.filter((one) => settled.has(one)), ...before];
+  }
+  return found;
+}
+
+/** Each change with the one before it, newest first. */
+function pairsBack(noted: readonly ChangeRow[]): [older: ChangeRow, newer: ChangeRow][] {
+  return noted
+    .slice(1)
+    .map((newer, i): [ChangeRow, ChangeRow] => [noted[i] ?? newer, newer])
+    .toReversed();
+}
+
 function without(all: readonly string[], those: readonly string[]): string[] {
   return all.filter((one) => !those.includes(one));
 }
 
-function undonePlaces(rows: readonly ChangeRow[], now: Face): { to: number[] | null; kept: Kept[] } {
+/** Back to where somebody else last put it, be that in between: what the agent did before that stays. */
+function undonePlaces(rows: readonly ChangeRow[], { places: now }: Face): { to: number[] | null; kept: Kept[] } {
   const noted = rows.filter((row) => row.places_before !== null);
-  const before = list(noted[0]?.places_before);
-  const after = list(noted.at(-1)?.places_after);
-  if (samePlaces(before, after) || samePlaces(before, now.places)) return { to: null, kept: [] };
-  return samePlaces(after, now.places) ? { to: before, kept: [] } : { to: null, kept: ['moved'] };
+  const start = noted.findLastIndex(
+    (row, i) => i > 0 && !samePlaces(list(row.places_before), placesAfter(noted[i - 1])),
+  );
+  const own = noted.slice(Math.max(0, start));
+  const before = list(own[0]?.places_before);
+  const after = placesAfter(own.at(-1));
+  const asFound = samePlaces(before, after) || samePlaces(before, now);
+  if (!asFound && !samePlaces(after, now)) return { to: null, kept: ['moved'] };
+  const to = asFound ? null : before;
+  const isAsBefore = samePlaces(to ?? now, list(noted[0]?.places_before));
+  return { to, kept: start > 0 && !isAsBefore ? ['moved'] : [] };
+}
+
+function placesAfter(row: ChangeRow | undefined): number[] {
+  return list(row?.places_after);
 }
 
 function list(json: string | null | undefined): number[] {

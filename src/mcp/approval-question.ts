@@ -4,6 +4,7 @@ import { outboxItem, type OutboxState } from '../../mail/delivery/outbox-items.t
 import { rowId } from '../ids.ts';
 import type { Caller } from '../operations/caller.ts';
 import type { World } from '../operations/world.ts';
+import { NOT_SENT } from '../sending/became.ts';
 import type { Called } from './offer.ts';
 
 const MINUTE_MS = 60_000;
@@ -73,12 +74,6 @@ function toldOf(state: OutboxState, result: Waits): Called {
       };
   }
 }
-
-const NOT_SENT = {
-  denied: 'A person refused it: it was not sent. Ask them before you write another one.',
-  expired: 'Nobody let it go in time: it was not sent.',
-  withdrawn: 'It was withdrawn: it was not sent.',
-} as const;
 
 function done(result: object): Called {
   return { kind: 'done', json: JSON.stringify(result), token: undefined };

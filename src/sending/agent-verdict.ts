@@ -6,8 +6,8 @@ import type { Outbound } from './outbound.ts';
 export function agentVerdict(
   verdict: Verdict,
   { limits = null }: Sender,
-  { answers, handsOn }: Pick<Outbound, 'answers' | 'handsOn'>,
+  { answers, handsOn, draft }: Pick<Outbound, 'answers' | 'handsOn' | 'draft'>,
 ): Verdict {
   if (verdict.kind !== 'agent') return verdict;
-  return { kind: 'agent', agent: { ...verdict.agent, answers, forwards: handsOn, limits } };
+  return { kind: 'agent', agent: { ...verdict.agent, answers, forwards: handsOn, draft, limits } };
 }

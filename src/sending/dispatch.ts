@@ -6,6 +6,7 @@ import { approveUrl } from '../approvals/url.ts';
 import { refuse } from '../operations/refusal.ts';
 import type { World } from '../operations/world.ts';
 import { threadOf } from './answered.ts';
+import { standsAs, takenAs, toldAs } from './became.ts';
 import type { Composed } from './compose-email.ts';
 import { keepOctets } from './keep-octets.ts';
 import type { Sender } from './key-auth.ts';
@@ -44,7 +45,7 @@ export async function dispatch(
   }
 }
 
-/** The answer to a message that was taken, now or when the same was asked before. */
+/** The answer to a message that was taken, now or when the same was asked before: then as it stands by now. */
 export async function answered(
   world: World,
   sender: Sender,
@@ -53,19 +54,14 @@ export async function answered(
   repeated: boolean,
 ): Promise<SendResult> {
   const thread = await threadOf(world, sender, { from, threadId }, sent);
-  const url = await approvalOf(world, sender, sent);
-  return answerTo(sent, thread, { repeated, budget: await leftFor(world, sender), approveUrl: url });
-}
-
-/** The page on which a person decides about it, while nobody has. */
-async function approvalOf(
-  world: World,
-  { organization }: Sender,
-  { outbox, heldBecause }: SentEmail,
-): Promise<string | null> {
-  if (outbox === null || heldBecause === null) return null;
-  const item = await world.store.read(outboxItem, { id: outbox, now: world.clock() });
-  return item?.state === 'pending' && item.approval !== null ? approveUrl(world, organization, outbox) : null;
+  const { outbox: id } = sent;
+  const now = world.clock();
+  const item = id === null ? undefined : await world.store.read(outboxItem, { id, now });
+  const status = repeated ? standsAs(sent, item, now) : takenAs(sent);
+  const asks = item?.state === 'pending' && item.approval !== null;
+  const url = asks ? approveUrl(world, sender.organization, item.id) : null;
+  const how = { status, repeated, budget: await leftFor(world, sender), approveUrl: url };
+  return answerTo(toldAs(sent, status), thread, how);
 }
 
 /** What would become of it. The request itself may have been taken since it was looked for. */

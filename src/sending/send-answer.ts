@@ -43,12 +43,10 @@ type Facts = Omit<SentEmail, 'id'>;
 export function answerTo(
   sent: SentEmail,
   threadId: string | null,
-  { repeated, budget, approveUrl }: { repeated: boolean } & Pick<SendResult, 'budget' | 'approveUrl'>,
+  { repeated, ...more }: { repeated: boolean } & Pick<SendResult, 'status' | 'budget' | 'approveUrl'>,
 ): SendResult {
   const id = publicId('sent', sent.id);
-  const waiting = sent.heldBecause === null ? 'scheduled' : 'pending_approval';
-  const status = sent.scheduledAt === null && sent.heldBecause === null ? 'queued' : waiting;
-  return { ...facts(sent, id, threadId), status, approveUrl, duplicateOf: repeated ? id : null, budget };
+  return { ...facts(sent, id, threadId), ...more, duplicateOf: repeated ? id : null };
 }
 
 /** The answer to a dry run. */

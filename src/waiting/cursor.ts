@@ -3,8 +3,6 @@ import { refuse } from '../operations/refusal.ts';
 
 /** Of so many of the last messages a cursor remembers one by one which were told. */
 export const WINDOW = 200;
-/** Stretches of told messages that a cursor names: with a limit it stays short enough for a model to pass on. */
-const MOST_RUNS = 24;
 const MAC_CHARS = 8;
 
 /**
@@ -42,8 +40,7 @@ export function placeAfter(place: Place, numbers: readonly number[], seen: numbe
     else if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
     else told.push([first, last]);
   }
-  const over = told.splice(0, Math.max(0, told.length - MOST_RUNS)).at(-1);
-  return { account: place.account, done: over === undefined ? done : over[1], told };
+  return { account: place.account, done, told };
 }
 
 /** The place after a message was told to who is told all as it comes; what it leaves behind in another mailbox is told. */
@@ -53,9 +50,12 @@ export function placeBehind(place: Place, account: number, number: number): Plac
   return { account, done: number, told: left.map(([first, last]) => [Math.max(first, number + 1), last]) };
 }
 
-/** A cursor as it looks; whether it holds is asked apart. */
+/**
+ * A cursor as it looks; whether it holds is asked apart. What was told stands in it as stretches, at most 24 of them as
+ * cursors had that clients still hold, or behind a B as the window bit by bit.
+ */
 const CURSOR_FORM =
-  /^w[0-9a-z]{1,11}(?:\.[0-9a-z]{1,9})(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}(?:~[0-9a-z]{1,11})?_[\w-]{8}$/;
+  /^w[0-9a-z]{1,11}\.[0-9a-z]{1,9}(?:(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}|\.B[\w-]{2,34})(?:~[0-9a-z]{1,11})?_[\w-]{8}$/;
 
 /** Writes and reads cursors: a place under a MAC, so that one which a model has changed is seen to be no cursor. */
 export class Cursors {
@@ -66,9 +66,8 @@ export class Cursors {
   }
 
   write({ account, done, told, line }: Position): string {
-    const runs = told.map(([first, last]) => `.${(first - done).toString(36)}-${(last - first).toString(36)}`);
     const of = line === undefined ? '' : `~${line.toString(36)}`;
-    const body = `w${account.toString(36)}.${done.toString(36)}${runs.join('')}${of}`;
+    const body = `w${account.toString(36)}.${done.toString(36)}${shorter(runsOf(done, told), bitsOf(done, told))}${of}`;
     return `${body}_${this.#mac(body)}`;
   }
 
@@ -93,10 +92,9 @@ export class Cursors {
     const [place = '', line] = body.slice(1).split('~');
     const [owner = '', done = '', ...runs] = place.split('.');
     const from = Number.parseInt(done, 36);
-    const told = runs.map((run) => {
-      const [first = 0, more = 0] = run.split('-').map((one) => Number.parseInt(one, 36));
-      return [from + first, from + first + more] as const;
-    });
+    const [bits] = runs;
+    const told =
+      bits?.startsWith('B') === true ? toldInBits(from, bits.slice(1)) : runs.map((run) => toldInRun(from, run));
     const of = line === undefined ? undefined : Number.parseInt(line, 36);
     return { account: Number.parseInt(owner, 36), done: from, told, line: of };
   }
@@ -104,6 +102,44 @@ export class Cursors {
   #mac(body: string): string {
     return createHmac('sha256', this.#key).update(body).digest('base64url').slice(0, MAC_CHARS);
   }
+}
+
+type Told = Place['told'];
+
+/** A model has to pass it on. */
+function shorter(runs: string, bits: string): string {
+  return runs.length <= bits.length ? runs : bits;
+}
+
+function runsOf(done: number, told: Told): string {
+  return told.map(([first, last]) => `.${(first - done).toString(36)}-${(last - first).toString(36)}`).join('');
+}
+
+function toldInRun(done: number, run: string): readonly [number, number] {
+  const [first = 0, more = 0] = run.split('-').map((one) => Number.parseInt(one, 36));
+  return [done + first, done + first + more];
+}
+
+/** The first bit is that of the message behind `done`; nothing told lies further on than the window. */
+function bitsOf(done: number, told: Told): string {
+  const octets = Buffer.alloc(Math.ceil(((told.at(-1)?.[1] ?? done) - done) / 8));
+  for (const [first, last] of told) {
+    for (let at = first - done - 1; at < last - done; at++) octets[at >> 3] = (octets[at >> 3] ?? 0) | (1 << (at & 7));
+  }
+  return `.B${octets.toString('base64url')}`;
+}
+
+function toldInBits(done: number, bits: string): Told {
+  const octets = Buffer.from(bits, 'base64url');
+  const told: [number, number][] = [];
+  for (let at = 0; at < octets.length * 8; at++) {
+    if (((octets[at >> 3] ?? 0) & (1 << (at & 7))) === 0) continue;
+    const one = done + 1 + at;
+    const before = told.at(-1);
+    if (before !== undefined && before[1] === one - 1) before[1] = one;
+    else told.push([one, one]);
+  }
+  return told;
 }
 
 /** Refuses a cursor. */

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { indexMessage } from '../../mail/message/indexer.ts';
 import { jmapRow } from '../../mail/jmap/ids.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { faceOf } from '../../mail/store/agent-change.ts';
 import { changeEmails, destroyEmails } from '../../mail/store/email-change-commands.ts';
+import { placeEmail } from '../../mail/store/email-commands.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { PERSON } from '../../mail/store/hand.ts';
 import { findMailbox } from '../../mail/store/mailbox.ts';
@@ -13,6 +15,7 @@ import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const DELETED = { bits: 16, keywords: [] };
 const FLAGGED = { bits: 4, keywords: [] };
+const DRAFT = { bits: 8, keywords: [] };
 
 const govern = command('test-govern', async (tx, { account }: { account: number }): Promise<void> => {
   await tx.run('INSERT INTO agent_policy_account (account_id, policy_id) VALUES (?, 1)', account);
@@ -28,6 +31,11 @@ const face = query('test-face', (rx, input: { account: number; email: number }) 
 );
 const written = query('test-changes', async (rx): Promise<string[]> => {
   return (await rx.all<{ who: string }>('SELECT DISTINCT who FROM agent_change')).map(({ who }) => who);
+});
+
+const writer = query('test-writer', async (rx): Promise<string | null | undefined> => {
+  const row = await rx.get<{ by: string | null }>('SELECT made_by AS "by" FROM email ORDER BY id DESC LIMIT 1');
+  return row?.by;
 });
 
 let box: TestStore;
@@ -119,4 +127,34 @@ test('what is changed by JMAP with it is undone as well', async () => {
   await box.store.write(destroyEmails, { ...asked, emails: [two] });
   expect(await undo()).toMatchObject({ undone: 2 });
   expect([await looks(one), await looks(two)]).toEqual(before);
+});
+
+describe('what is written with a password', () => {
+  const index = indexMessage(Buffer.from('Subject: x\r\n\r\nso\r\n'));
+  const WRITES: Record<string, () => Promise<unknown>> = {
+    'by IMAP': async () => {
+      const sink = imap.append(20);
+      if (!('finish' in sink)) throw new Error('it was not taken');
+      await sink.write(Buffer.from('Subject: x\r\n\r\nso\r\n'));
+      await sink.finish({ mailbox: 'Drafts', flags: DRAFT, receivedAt: undefined });
+    },
+    'by JMAP': async () => {
+      const where = { account, mailboxes: [await folder('Drafts')], flags: DRAFT, receivedAt: 1, ifState: null, hand };
+      await box.store.write(placeEmail, { ...where, data: Buffer.from('Subject: x\r\n\r\nso\r\n'), file: null, index });
+    },
+  };
+
+  test.each(Object.entries(WRITES))(
+    'is an agent’s where that has it, and else a person’s: %s',
+    async (_door, write) => {
+      await write();
+      expect(await box.store.read(writer, undefined)).toBeNull();
+      await box.store.write(govern, { account });
+      await write();
+      expect(await box.store.read(writer, undefined)).toBe(`mbx_${account}`);
+      await box.store.write(forPerson, { account });
+      await write();
+      expect(await box.store.read(writer, undefined)).toBeNull();
+    },
+  );
 });

@@ -89,13 +89,16 @@ describe('a narrowed token', () => {
 });
 
 describe('an answer of an agent', () => {
-  test('into a conversation that another one has claimed is stopped, until that is done', async () => {
+  test('into a conversation that another one has claimed is stopped until that one leaves it; what is done stays so', async () => {
     await claim('tok_2');
     expect(await send(['ann@x.example'])).toMatchObject(stopped('conflict', 'claimed'));
     // Mail about something else is none of it.
     expect(await send(['ann@x.example'], { answers: null })).toMatchObject({ kind: 'taken' });
-    await box.store.write(endClaim, { account, named: { thread }, holder: 'tok_2', done: true });
+    await box.store.write(endClaim, { account, named: { thread }, holder: 'tok_2', done: false });
     expect(await send(['ann@x.example'])).toMatchObject({ kind: 'taken' });
+    await claim('tok_2');
+    await box.store.write(endClaim, { account, named: { thread }, holder: 'tok_2', done: true });
+    expect(await send(['ann@x.example'])).toMatchObject(stopped('conflict', 'done'));
   });
 
   test('goes where the claim is its own, or of the token that it is from', async () => {
@@ -110,5 +113,15 @@ describe('an answer of an agent', () => {
     expect(await send(['ann@x.example'])).toMatchObject({ kind: 'taken' });
     await put(ANSWER, 'Sent');
     expect(await send(['ann@x.example'])).toMatchObject(stopped('conflict', 'answered'));
+  });
+
+  test('is stopped by a person’s draft and answer where it has claimed nothing, but not from answering what came later', async () => {
+    await put(ANSWER.replace('a@box', 'd@box'), 'Drafts');
+    expect(await send(['ann@x.example'])).toMatchObject(stopped('conflict', 'drafted'));
+    expect(await send(['ann@x.example'], { answers: null })).toMatchObject({ kind: 'taken' });
+    await put(ANSWER, 'Sent');
+    expect(await send(['ann@x.example'])).toMatchObject(stopped('conflict', 'answered'));
+    const next = await put(ANSWER.replace('a@box.test', 'b@x.example'));
+    expect(await send(['ann@x.example'], { answers: next })).toMatchObject({ kind: 'taken' });
   });
 });

@@ -36,6 +36,10 @@ const passwordOf = query('test-password', async (rx, { account }: { account: num
   return row?.id ?? 0;
 });
 
+const writers = query('test-writers', (rx, { mailbox: of }: { mailbox: number }) =>
+  rx.all('SELECT e.made_by AS "by" FROM email e JOIN entry n ON n.email_id = e.id WHERE n.mailbox_id = ?', of),
+);
+
 let box: TestStore;
 let scheduler: Scheduler;
 let account: number;
@@ -137,6 +141,8 @@ test('a person moves it to Approved: it is sent once, and lies in Sent', async (
   expect(await leaves(trace)).toEqual(['x@elsewhere.test']);
   expect(await uidsIn('Approved')).toEqual([]);
   expect(await uidsIn('Sent')).toHaveLength(1);
+  // A person let it go; written it has the agent, so it is in no agent's way.
+  expect(await box.store.read(writers, { mailbox: await mailbox('Sent') })).toEqual([{ by: 'tok_7' }]);
   const view = await person.open(await mailbox('Sent'));
   expect(view.bits(view.uids[0] ?? 0) & 1).toBe(1);
   view.close();

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jmapRow } from '../../mail/jmap/ids.ts';
+import { keepAgentSend } from '../../mail/store/agent-send.ts';
 import { ClaimEnd } from '../../mail/jobs/claim-end.ts';
 import { quiet } from '../../mail/log.ts';
-import { claimsOf, claimStands, type Named } from '../../mail/store/claim.ts';
+import { claimsOf, type Named } from '../../mail/store/claim.ts';
 import {
   type ClaimOutcome,
   claimConversation,
@@ -10,9 +11,11 @@ import {
   type EndOutcome,
   MOST_CLAIMS,
 } from '../../mail/store/claim-commands.ts';
+import { threadOfEmail } from '../../mail/store/conversation.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { emailRows } from '../../mail/store/email-rows.ts';
+import { mayAnswer } from '../../mail/store/may-answer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { putMail } from '../support/put-mail.ts';
 import { engines, testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -37,6 +40,14 @@ const mail = async (over: { id: string; to?: string; folder?: string; bits?: num
 const writtenBy = command('test-written-by', (tx, { email, by }: { email: number; by: string }) =>
   tx.run('UPDATE email SET made_by = ? WHERE id = ?', by, email),
 );
+/** An answer of which no copy was kept. */
+const agentSent = command('test-agent-sent', async (tx, input: { account: number; email: number }, stamp) => {
+  const { account, email } = input;
+  const thread = (await threadOfEmail(tx, account, email)) ?? 0;
+  const nothing = { reasons: [], exposure: [], fresh: 0, weight: 1, size: 1 };
+  const who = { tenant: 0, account, reader: A, credential: A };
+  await keepAgentSend(tx, { ...nothing, ...who, trace: 't', outcome: 'taken', thread }, stamp);
+});
 const claim = (named: Named, holder = A, forMs = 10 * MINUTE): Promise<ClaimOutcome> =>
   box.store.write(claimConversation, {
     account,
@@ -53,11 +64,13 @@ const labels = async (email: number): Promise<string[]> => {
   const slots = [...(found?.slots ?? [])].filter(([slot]) => ((row?.flags ?? 0) & (1 << slot)) !== 0);
   return [...slots.map(([, name]) => name), ...(row?.keywords ?? [])].toSorted();
 };
-const stands = query('test-stands', (rx, input: { account: number; thread: number; credential: string; now: number }) =>
-  claimStands(rx, input),
+const answerable = query(
+  'test-may-answer',
+  (rx, input: { account: number; email: number; credential: string; draft?: number; now: number }) =>
+    mayAnswer(rx, input),
 );
-const may = (thread: number, credential: string) =>
-  box.store.read(stands, { account, thread, credential, now: box.clock.now });
+const may = (email: number, credential = A, draft?: number) =>
+  box.store.read(answerable, { account, email, credential, now: box.clock.now, ...(draft !== undefined && { draft }) });
 const threadOf = async (email: number): Promise<number> => {
   const found = await box.store.read(emailRows, { account, ids: [email], listing: false, structure: false });
   return found?.rows[0]?.threadId ?? 0;
@@ -65,7 +78,7 @@ const threadOf = async (email: number): Promise<number> => {
 
 const open = async (): Promise<void> => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, writtenBy] });
+  box = await testStore({ ...parts, commands: [...parts.commands, writtenBy, agentSent] });
   ({ account } = await testAccount(box.store));
 };
 beforeEach(open);
@@ -81,8 +94,8 @@ describe('one agent at a time', () => {
     expect(await claim({ email }, B)).toEqual({ kind: 'claimed', holder: A, until });
     expect(await claim({ thread }, B)).toEqual({ kind: 'claimed', holder: A, until });
     expect(await box.store.read(claimsOf, { account, threads: [thread] })).toEqual([{ thread, holder: A, until }]);
-    expect(await may(thread, A)).toEqual({ kind: 'yours', until });
-    expect(await may(thread, B)).toEqual({ kind: 'claimed', holder: A, until });
+    expect(await may(email)).toEqual({ kind: 'yours', until });
+    expect(await may(email, B)).toEqual({ kind: 'claimed', holder: A, until });
   });
 
   test('its holder may keep it for longer', async () => {
@@ -166,14 +179,13 @@ describe('a person goes first', () => {
 
   test('who comes while an agent is at work: it may neither send nor stay', async () => {
     const email = await mail({ id: 'a' });
-    const thread = await threadOf(email);
     await claim({ email }, A, 60 * MINUTE);
     await mail({ id: 'own', to: 'a', folder: 'Drafts', bits: 8 }, A);
-    expect(await may(thread, A)).toMatchObject({ kind: 'yours' });
+    expect(await may(email)).toMatchObject({ kind: 'yours' });
     await mail({ id: 'd', to: 'a', folder: 'Drafts', bits: 8 });
-    expect(await may(thread, A)).toEqual({ kind: 'drafted' });
+    expect(await may(email)).toEqual({ kind: 'drafted' });
     await mail({ id: 's', to: 'a', folder: 'Sent' });
-    expect(await may(thread, A)).toEqual({ kind: 'answered' });
+    expect(await may(email)).toEqual({ kind: 'answered' });
     expect(await claim({ email })).toEqual({ kind: 'answered' });
     // It can still be told that the work is done.
     expect(await end({ email }, A, true)).toMatchObject({ kind: 'ended' });
@@ -186,12 +198,82 @@ describe('a person goes first', () => {
   });
 });
 
+describe('an answer without a claim gives way to a person as well', () => {
+  const draft = (id: string, to: string, by: string | null = null) => mail({ id, to, folder: 'Drafts', bits: 8 }, by);
+  const sent = (id: string, to: string, by: string | null = null) => mail({ id, to, folder: 'Sent' }, by);
+
+  test('who has begun an answer, until it is thrown away or is a month old', async () => {
+    const email = await mail({ id: 'a' });
+    expect(await may(email)).toEqual({ kind: 'free' });
+    await draft('d', 'a');
+    expect(await may(email)).toEqual({ kind: 'drafted' });
+    box.clock.now += 31 * 24 * 60 * MINUTE;
+    expect(await may(email)).toEqual({ kind: 'free' });
+    expect(await claim({ email })).toMatchObject({ kind: 'yours' });
+  });
+
+  test('who has answered, also while a claim was lapsing; what comes after that is for agents', async () => {
+    const email = await mail({ id: 'a' });
+    await claim({ email });
+    box.clock.now += 4 * MINUTE;
+    const theirs = await sent('s', 'a');
+    box.clock.now += 7 * MINUTE;
+    expect(await may(email)).toEqual({ kind: 'answered' });
+    // Somebody who answers the answer has read it.
+    expect(await may(theirs)).toEqual({ kind: 'free' });
+    const next = await mail({ id: 'b', to: 'a' });
+    expect(await may(next)).toEqual({ kind: 'free' });
+    expect(await may(email)).toEqual({ kind: 'answered' });
+  });
+
+  test('what is done stays so', async () => {
+    const email = await mail({ id: 'a' });
+    await claim({ email });
+    await end({ email }, A, true);
+    expect(await may(email)).toEqual({ kind: 'done' });
+    expect(await may(email, B)).toEqual({ kind: 'done' });
+    expect(await may(await mail({ id: 'b', to: 'a' }), B)).toEqual({ kind: 'free' });
+  });
+
+  test('agents are in nobody’s way: a second answer goes, kept in Sent or not', async () => {
+    const email = await mail({ id: 'a', bits: 2 });
+    expect(await may(email)).toEqual({ kind: 'answered' });
+    await box.store.write(agentSent, { account, email });
+    expect(await may(email)).toEqual({ kind: 'free' });
+    await draft('d', 'a', B);
+    await sent('s', 'a', A);
+    expect(await may(email)).toEqual({ kind: 'free' });
+    expect(await may(email, B)).toEqual({ kind: 'free' });
+  });
+
+  test('the draft that is sent is no other answer', async () => {
+    const email = await mail({ id: 'a' });
+    const theirs = await draft('d', 'a');
+    expect(await may(email, A, theirs)).toEqual({ kind: 'free' });
+    await draft('d2', 'a');
+    expect(await may(email, A, theirs)).toEqual({ kind: 'drafted' });
+  });
+
+  test('who writes to the own mailbox has a copy in Sent, and has not answered', async () => {
+    const email = await mail({ id: 'a' });
+    await mail({ id: 'a', folder: 'Sent' });
+    expect(await may(email)).toEqual({ kind: 'free' });
+    expect(await claim({ email })).toMatchObject({ kind: 'yours' });
+  });
+
+  test('where the message that is answered is shown no more, too', async () => {
+    const email = await mail({ id: 'a', folder: 'Trash' });
+    await sent('s', 'a');
+    expect(await may(email)).toEqual({ kind: 'answered' });
+  });
+});
+
 describe('its time is over', () => {
   test('then anybody may have it, and its holder has lost it', async () => {
     const email = await mail({ id: 'a' });
     await claim({ email });
     box.clock.now += 10 * MINUTE;
-    expect(await may(await threadOf(email), A)).toEqual({ kind: 'free' });
+    expect(await may(email)).toEqual({ kind: 'free' });
     expect(await end({ email })).toMatchObject({ kind: 'none' });
     expect(await claim({ email }, B)).toMatchObject({ kind: 'yours' });
     expect(await labels(email)).toEqual(['$claimed', '$claimed-tok_2']);

@@ -137,6 +137,50 @@ describe('what others did stays', () => {
     expect(await shown(email)).toEqual({ places: [trash], labels: [], flagged: false });
   });
 
+  test('also where the agent moved it again: it is where the person had put it', async () => {
+    const email = await mail();
+    await move(email, trash);
+    await move(email, work, null);
+    await move(email, trash);
+    const undone = { undone: 0, kept: [{ email, why: 'moved' }], next: null };
+    expect(await undo()).toEqual(undone);
+    expect((await shown(email)).places).toEqual([work]);
+    expect(await undo()).toEqual(undone);
+    expect((await shown(email)).places).toEqual([work]);
+  });
+
+  test('also where the agent destroyed it, in several steps', async () => {
+    const email = await mail();
+    await move(email, trash);
+    await move(email, work, null);
+    await move(email, trash);
+    await box.store.write(destroyEmails, { account, by: AGENT, emails: [email], ifState: null });
+    expect(await undo()).toMatchObject({ kept: [{ email, why: 'moved' }] });
+    expect((await shown(email)).places).toEqual([work]);
+  });
+
+  test('who put it back was heard: then nothing is kept', async () => {
+    const email = await mail();
+    await move(email, trash);
+    await move(email, inbox, null);
+    await move(email, trash);
+    expect(await undo()).toEqual({ undone: 1, kept: [], next: null });
+    expect((await shown(email)).places).toEqual([inbox]);
+  });
+
+  test('a flag or a label of a person that the agent took away comes back', async () => {
+    const email = await mail();
+    await mark(email, ['first']);
+    await mark(email, ['$flagged', 'theirs'], [], null);
+    await mark(email, ['second'], ['theirs']);
+    await change(email, {
+      keywords: { kind: 'patch', add: { bits: 0, keywords: [] }, remove: { bits: 4, keywords: ['first'] } },
+    });
+    expect(await shown(email)).toMatchObject({ labels: ['second'], flagged: false });
+    expect(await undo()).toEqual({ undone: 1, kept: [], next: null });
+    expect(await shown(email)).toMatchObject({ labels: ['theirs'], flagged: true });
+  });
+
   test('a label that a person took away or gave again is as the person left it', async () => {
     const email = await mail();
     await mark(email, ['$flagged', 'agent-label']);

@@ -1,3 +1,4 @@
+import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
@@ -75,3 +76,29 @@ test('what was done with it is undone by its id', async () => {
   const fetched = (await reader.command('FETCH 1 FLAGS')).toString('latin1');
   expect(fetched).toContain('FLAGS ()');
 });
+
+test('its answer gives way to what a person has begun, and not to its own drafts', async () => {
+  const inbound = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
+  const messageId = '<ask@remote.example>';
+  await inbound.sendMail({ from: 'you@remote.example', to: ME, subject: 'How', text: 'How?', messageId });
+  inbound.close();
+  const at = { host: '127.0.0.1', port: box.port('submission'), secure: false, ignoreTLS: true };
+  const smtp = createTransport({ ...at, auth: { user: ME, pass: PASSWORD } });
+  const answer = () =>
+    smtp.sendMail({ from: ME, to: 'you@remote.example', subject: 'Re: How', text: 'So', inReplyTo: messageId });
+  await draft(PASSWORD, messageId);
+  await expect(answer()).resolves.toMatchObject({ accepted: ['you@remote.example'] });
+  await draft(person.password, messageId);
+  await expect(answer()).rejects.toThrow(/550 5\.7\.1 A person is writing an answer/);
+  smtp.close();
+});
+
+async function draft(pass: string, to: string): Promise<void> {
+  const auth = { user: ME, pass };
+  const at = { host: '127.0.0.1', port: box.port('imap'), secure: false, tls: { rejectUnauthorized: false } };
+  const mailbox = new ImapFlow({ ...at, auth, logger: false });
+  await mailbox.connect();
+  const text = `From: <${ME}>\r\nIn-Reply-To: ${to}\r\nReferences: ${to}\r\nSubject: Re: How\r\n\r\nSo\r\n`;
+  await mailbox.append('Drafts', text, ['\\Draft']);
+  await mailbox.logout();
+}

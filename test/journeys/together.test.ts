@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { mailboxes } = (await box.ask('list_emails')) as { mailboxes: { id: string; address: string }[] };
   const id = mailboxes.find(({ address }) => address === SUPPORT)?.id;
   const token = async (name: string): Promise<string> => {
-    const args = { name, actions: ['read', 'manage'], mailboxIds: [id] };
+    const args = { name, actions: ['read', 'manage', 'send'], mailboxIds: [id] };
     return ((await box.ask('create_agent_token', args)) as { secret: string }).secret;
   };
   [one, two] = [await token('First'), await token('Second')];
@@ -90,6 +90,21 @@ test('two agents and a person share a mailbox: one has the conversation, all see
     await imap.append('Drafts', draft, ['\\Draft']);
   });
   expect(await call(late, 'claim_message', { messageId })).toMatchObject({ error: 'conflict', reason: 'drafted' });
+
+  // Nor does it answer unasked: over MCP, by its draft, over JMAP.
+  const stopped = { error: 'conflict', reasons: [{ code: 'drafted' }] };
+  expect(await call(late, 'reply_to_email', { messageId, text: 'Hello' })).toMatchObject(stopped);
+  const own = await call(late, 'create_draft', { inReplyTo: messageId, to: ['ann@remote.example'], text: 'Hello' });
+  const { id: draftId, revision } = own['draft'] as Record<string, string>;
+  expect(await call(late, 'send_draft', { draftId, revision })).toMatchObject(stopped);
+  expect(await jmapSends(late, draftId ?? '')).toMatchObject({
+    notCreated: { k: { type: 'forbiddenToSend', description: expect.stringContaining('A person is writing') } },
+  });
+  await person(async (imap) => {
+    await imap.mailboxOpen('Drafts');
+    await imap.messageDelete({ subject: 'Re: shared', not: { body: 'Hello' } });
+  });
+  expect(await jmapSends(late, draftId ?? '')).toMatchObject({ created: { k: { id: expect.any(String) } } });
 });
 
 test('what an agent did is undone, over MCP and JMAP alike; what the person did stays', async () => {
@@ -97,16 +112,7 @@ test('what an agent did is undone, over MCP and JMAP alike; what the person did 
   const since = new Date().toISOString();
   await call(one, 'update_message', { messageIds: [kept.id, thrown.id], addLabels: ['agent'], unread: false });
   await call(one, 'trash_message', { messageIds: [kept.id, thrown.id] });
-  const jmap = await http(
-    'POST',
-    `${base}/jmap/api`,
-    { 'content-type': 'application/json', authorization: `Bearer ${one}` },
-    JSON.stringify({
-      using: ['urn:ietf:params:jmap:core', 'urn:ietf:params:jmap:mail'],
-      methodCalls: [['Email/set', { accountId: await accountOf(one), destroy: [gone.id] }, '0']],
-    }),
-  );
-  expect(jmap.text).toContain(`"destroyed":["${gone.id}"]`);
+  expect(await jmap(one, 'Email/set', { destroy: [gone.id] })).toMatchObject({ destroyed: [gone.id] });
   expect(await seen('gone')).toBeUndefined();
   await person(async (imap) => {
     await imap.mailboxOpen('Trash');
@@ -130,10 +136,30 @@ test('a helper has one conversation and nothing else, and no other door', async 
     authorization: `Bearer ${helper}`,
   });
   expect(rest.status).toBe(404);
-  const jmap = await http('GET', `${base}/jmap/session`, { authorization: `Bearer ${helper}` });
-  expect(jmap.status).toBe(403);
-  expect(jmap.text).toContain('MCP and REST only');
+  const session = await http('GET', `${base}/jmap/session`, { authorization: `Bearer ${helper}` });
+  expect(session.status).toBe(403);
+  expect(session.text).toContain('MCP and REST only');
 });
+
+/** What the first method answers. */
+async function jmap(token: string, method: string, args: object): Promise<Json> {
+  const parts = ['core', 'mail', 'submission'].map((one) => `urn:ietf:params:jmap:${one}`);
+  const methodCalls = [[method, { accountId: await accountOf(token), ...args }, '0']];
+  const answer = await http(
+    'POST',
+    `${base}/jmap/api`,
+    { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    JSON.stringify({ using: parts, methodCalls }),
+  );
+  const [response] = (answer.json?.['methodResponses'] ?? []) as [string, Json][];
+  return response?.[1] ?? {};
+}
+
+async function jmapSends(token: string, emailId: string): Promise<Json> {
+  const { list } = await jmap(token, 'Identity/get', { ids: null });
+  const [identity] = list as { id: string }[];
+  return jmap(token, 'EmailSubmission/set', { create: { k: { identityId: identity?.id, emailId } } });
+}
 
 async function accountOf(token: string): Promise<string> {
   const session = await http('GET', `${base}/jmap/session`, { authorization: `Bearer ${token}` });

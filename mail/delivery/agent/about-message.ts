@@ -30,6 +30,8 @@ export interface Leaving {
   now: number;
   /** By which it came, for who is told of it. */
   door: string;
+  /** Row of the email that is sent, where it lies in the mailbox already. */
+  draft?: number;
 }
 
 /** What the gate is told of a message, in place of what the door knew. */
@@ -53,7 +55,8 @@ export async function aboutMessage(store: MailStore, verdict: Verdict, message: 
   const carrying = { ...message, agent: verdict.agent, answers, parts: index.parts, read };
   const carried = verdict.agent.forwards ? 'other' : await handsOn(store, carrying);
   const { watch, ...agent } = verdict.agent;
-  const known = { ...agent, answers, forwards: carried === 'other', handsBack: carried === 'answered' };
+  const { draft = agent.draft ?? null } = message;
+  const known = { ...agent, answers, draft, forwards: carried === 'other', handsBack: carried === 'answered' };
   if (watch === undefined) return { verdict: { kind: 'agent', agent: known }, index, sha256 };
   const { secrets: found, ...looked } = await lookedThrough(store, watch, { ...message, index, read });
   const told = await withoutCanaries(store, watch, { agent: { ...known, ...looked }, found }, message);

@@ -1,14 +1,15 @@
 import { textKey } from '../../message/address.ts';
 import { plainAddress } from '../../message/plain-address.ts';
-import { claimStands, type Hindered } from '../../store/claim.ts';
+import type { Hindered } from '../../store/claim.ts';
 import { threadOfEmail } from '../../store/conversation.ts';
 import type { Read, Write } from '../../store/engine/types.ts';
+import { mayAnswer } from '../../store/may-answer.ts';
 import { countLife, overLife } from '../../store/narrow-use.ts';
 import { namedRecipients, type Outgoing } from '../outgoing.ts';
 import type { AgentSending, AgentStop, NarrowLimits, Reason } from './types.ts';
 
 type Mail = Pick<Outgoing, 'account' | 'here' | 'local' | 'elsewhere'>;
-type Agent = Pick<AgentSending, 'credential' | 'answers' | 'limits'>;
+type Agent = Pick<AgentSending, 'credential' | 'answers' | 'draft' | 'limits'>;
 
 /** Why a narrowed token may not send this: it is for another conversation, for others, or has sent all that it may. */
 export async function beyondLimits(rx: Read, mail: Mail, { answers, limits }: Agent): Promise<AgentStop | undefined> {
@@ -40,13 +41,12 @@ function strangersTo({ recipients: allowed }: NarrowLimits, recipients: readonly
 export async function hinderedByOthers(
   rx: Read,
   mail: Mail,
-  { credential, answers, limits }: Agent,
+  { credential, answers: email, draft = null, limits }: Agent,
   now: number,
 ): Promise<AgentStop | undefined> {
-  const thread = await threadAnswered(rx, mail, answers);
-  if (thread === undefined || mail.account === null) return undefined;
-  const asked = { account: mail.account, thread, credential, from: limits?.from ?? [], now };
-  const found = await claimStands(rx, asked);
+  const { account } = mail;
+  if (email === null || account === null) return undefined;
+  const found = await mayAnswer(rx, { account, email, draft, credential, from: limits?.from ?? [], now });
   return found.kind === 'free' || found.kind === 'yours'
     ? undefined
     : { kind: 'agent-stop', error: 'conflict', reasons: [hindrance(found)] };
@@ -68,10 +68,21 @@ export function hindrance(why: Hindered): Reason {
       const until = new Date(why.until).toISOString();
       return { code: 'claimed', text: `Another agent (${why.holder}) works on this conversation until ${until}` };
     }
+    case 'done':
+      return {
+        code: 'done',
+        text: 'This message is done, somebody has finished with it: answer a newer one of the conversation, or leave it',
+      };
     case 'drafted':
-      return { code: 'drafted', text: 'A person is writing an answer in this conversation: leave it to them' };
+      return {
+        code: 'drafted',
+        text: 'A person is writing an answer in this conversation: leave it to them, or ask them to send the draft or throw it away',
+      };
     case 'answered':
-      return { code: 'answered', text: 'A person has answered in this conversation: read it again first' };
+      return {
+        code: 'answered',
+        text: 'A person has answered in this conversation: read it again, and answer its newest message if more is to be said',
+      };
   }
 }
 

@@ -109,6 +109,8 @@ export interface AgentSending {
   readonly governed: boolean;
   /** Row of the message that it answers, as far as the door knows; null: none. */
   readonly answers: number | null;
+  /** Row of the draft that it sends; left out: it was none, or is not known. */
+  readonly draft?: number | null;
   /** It hands on a message, or a part of one, that somebody else wrote. */
   readonly forwards: boolean;
   /** It carries mail of the conversation that it answers: no news to who takes part in it. */

@@ -30,6 +30,7 @@ export async function createEmail(
   return saveEmail(desk, writeEmail({ header, body, blobs, now, hostname: desk.hostname }), {
     account: asked.account,
     by: asked.call.session.agent,
+    hand: asked.hand,
     mailboxes,
     flags,
     track,

@@ -35,6 +35,7 @@ export async function importEmail(
   return saveEmail(desk, head.of(blob.stream(0, blob.size)), {
     account: asked.account,
     by: asked.call.session.agent,
+    hand: asked.hand,
     mailboxes,
     flags,
     track,

@@ -1,4 +1,5 @@
 import { type CopyEmailResult, hasRoom, placeEmail, type PlaceResult } from '../../store/email-commands.ts';
+import type { Hand } from '../../store/hand.ts';
 import { MessageWriter, type WrittenMessage } from '../../store/message-writer.ts';
 import { blobId, jmapId } from '../ids.ts';
 import type { JmapDesk } from '../method.ts';
@@ -15,8 +16,9 @@ export type MadeEmail = Record<string, unknown> & { id: string; blobId: string; 
 /** Where a message goes, and how. `receivedAt` is asked for when the last octet is there. */
 export interface Saving extends Omit<Placing, 'receivedAt'> {
   account: number;
-  /** The agent that writes it; undefined: a person. */
+  /** The agent that writes it; undefined: a person, or who has the password `hand`. */
   by: string | undefined;
+  hand: Hand | undefined;
   track: StateTrack;
   receivedAt: () => number;
 }
@@ -30,13 +32,13 @@ export async function saveEmail(
   octets: AsyncIterable<Buffer>,
   saving: Saving,
 ): Promise<Outcome<MadeEmail>> {
-  const { account, by = null, mailboxes, flags, track, receivedAt } = saving;
+  const { account, by = null, hand, mailboxes, flags, track, receivedAt } = saving;
   const busy = desk.store.unavailable();
   if (busy !== undefined) throw busy;
   const writer = new MessageWriter(desk.store);
   await pour(octets, writer, desk.maxMessageBytes);
   const place = (message: WrittenMessage): Promise<PlaceResult> => {
-    const where = { account, by, mailboxes, flags, receivedAt: receivedAt(), ifState: track.expected };
+    const where = { account, by, hand, mailboxes, flags, receivedAt: receivedAt(), ifState: track.expected };
     return desk.store.write(placeEmail, { ...where, ...message });
   };
   const placed = await writer.finish(place, (outcome) => outcome.kind === 'placed');

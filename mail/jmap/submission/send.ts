@@ -175,7 +175,7 @@ async function leadTo(
 
 async function submission(
   desk: JmapDesk,
-  { access, envelope, trace }: Sending,
+  { access, email, envelope, trace }: Sending,
   message: MessageToSend,
   more: Octets & Pick<Submission, 'here' | 'local' | 'elsewhere' | 'onward' | 'wishes'>,
 ): Promise<Submission> {
@@ -211,6 +211,7 @@ async function submission(
       index,
       now: desk.clock(),
       door: 'jmap',
+      draft: email.id,
     })),
     sendAt: asked.sendAt,
     hold: desk.hold,

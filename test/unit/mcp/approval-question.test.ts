@@ -103,6 +103,36 @@ describe('a host that can show pages is asked to show the one that decides', () 
     await client.close();
   });
 
+  test('a call whose answer was lost is told what became of the message since, whatever the host shows', async () => {
+    const pages: string[] = [];
+    const client = await host((page) => Promise.resolve(void pages.push(page)));
+    const send = async (args: object) => {
+      const { structuredContent: said } = await client.callTool({
+        name: 'send_email',
+        arguments: { ...mail(), ...args },
+      });
+      return said as Record<string, unknown>;
+    };
+    const approved = { idempotencyKey: 'let go', allowDuplicate: false };
+    const first = await send(approved);
+    await decideOn(pages[0] ?? '', true);
+    expect(await send(approved)).toEqual({
+      ...first,
+      status: 'queued',
+      approveUrl: null,
+      reasons: [],
+      recipients: [{ address: 'you@else.example', state: 'queued' }],
+      duplicateOf: first['id'],
+    });
+    const refused = { idempotencyKey: 'refused', allowDuplicate: false };
+    const second = await send(refused);
+    expect(await send(refused)).toMatchObject({ status: 'pending_approval', approveUrl: second['approveUrl'] });
+    await decideOn(String(second['approveUrl']), false);
+    const { id: duplicateOf, outboxId } = second;
+    expect(await send(refused)).toMatchObject({ error: 'conflict', state: 'denied', outboxId, duplicateOf });
+    await client.close();
+  });
+
   test('one that cannot is told that it waits', async () => {
     const client = await host(undefined);
     const { structuredContent } = await client.callTool({ name: 'send_email', arguments: mail() });

@@ -59,6 +59,24 @@ test('what is done is for nobody any more; a claim whose time is over is lost', 
   expect(await refused(one, { action: 'ack' })).toMatchObject({ error: 'conflict', reason: 'not_claimed' });
 });
 
+test('without a claim an answer gives way too: what is done, what a person has begun or sent', async () => {
+  const reply = () => tenants.try('reply_to_email', { mailbox, messageId, text: 'so', dryRun: true }, one);
+  const why = async (): Promise<unknown> => {
+    const said = await reply();
+    return said.kind === 'refused' ? said.refusal : said.kind;
+  };
+  expect(await why()).toBe('done');
+  const person = operatorCaller(tenants.a.caller.organization);
+  const { draft } = await tenants.do('create_draft', { mailbox, inReplyTo: messageId, text: 'I' }, person);
+  expect(await why()).toMatchObject({ error: 'conflict', reasons: [{ code: 'drafted' }] });
+  const { id: draftId, revision } = draft as { id: string; revision: string };
+  await tenants.do('delete_draft', { mailbox, draftId, revision }, person);
+  expect(await why()).toBe('done');
+  await claim(two);
+  await claim(two, { action: 'ack' });
+  expect(await why()).toMatchObject({ error: 'conflict', reasons: [{ code: 'done' }] });
+});
+
 test('a person takes it from anybody; whose token is revoked keeps nobody waiting', async () => {
   await claim(one);
   const person = operatorCaller(tenants.a.caller.organization);

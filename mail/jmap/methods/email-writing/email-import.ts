@@ -3,7 +3,7 @@ import { mapOf, nullable, object, plainObject, text } from '../../arguments.ts';
 import { MAIL } from '../../capabilities.ts';
 import { importEmail } from '../../compose/import-email.ts';
 import { StateTrack } from '../../state-track.ts';
-import type { Method } from '../../method.ts';
+import { handOf, type Method } from '../../method.ts';
 import { refusable } from '../../set-refusal.ts';
 import { checkCount, createEach } from '../../standard-set.ts';
 
@@ -17,7 +17,7 @@ export const emailImport: Method = {
       '',
     );
     checkCount(call, read.emails.size);
-    const asked = { call, account: read.accountId.account };
+    const asked = { call, account: read.accountId.account, hand: handOf(read.accountId) };
     const track = await StateTrack.begin(call.desk.store, asked.account, read.ifInState);
     const created = await createEach(call, read.emails, (given) =>
       refusable(call.desk.log, () => importEmail(call.desk, asked, track, given)),

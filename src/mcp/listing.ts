@@ -2,6 +2,7 @@ import { inputSchema, outputSchema, visibleTo } from '../operations/description.
 import type { Caller } from '../operations/caller.ts';
 import { suffice } from '../operations/needed.ts';
 import type { Operation } from '../operations/operation.ts';
+import { MOST_RESULT } from '../untrusted/room.ts';
 import type { Trim } from './trim.ts';
 
 /** The tools that a caller is shown, in the catalogue's order. Identity tools are never trimmed. */
@@ -44,7 +45,7 @@ export function toolOf(operation: Operation): object {
     _meta: {
       'dev.mailstead/toolset': toolset,
       'dev.mailstead/action': action,
-      ...(untrusted === true && { 'dev.mailstead/untrustedOutput': true, 'anthropic/maxResultSizeChars': 60_000 }),
+      ...(untrusted === true && { 'dev.mailstead/untrustedOutput': true, 'anthropic/maxResultSizeChars': MOST_RESULT }),
     },
   };
   wire.set(operation, made);

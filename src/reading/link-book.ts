@@ -6,6 +6,7 @@ import { disguise } from '../../mail/policy/checks/disguised-link.ts';
 import { hostOf } from '../../mail/policy/checks/hosts.ts';
 import { isShortener, oddity } from '../../mail/policy/checks/odd-links.ts';
 import { registrable } from '../../mail/policy/registrable.ts';
+import { shownHost } from './shown-host.ts';
 
 /** Links of one message that get a handle. */
 const MOST = 500;
@@ -17,7 +18,7 @@ const BRAND_NAMES = new KnownNames(BRANDS.map(({ domain }) => domain));
 export interface Link {
   /** `link:1`, the same in every form of the message. */
   handle: string;
-  /** As A-labels; '' where it leads to no host. */
+  /** As A-labels, of a long one the end; '' where it leads to no host. */
   host: string;
   registrableDomain: string;
   flags: string[];
@@ -56,15 +57,15 @@ export class LinkBook {
 
   /** What stands in the text in place of a link. */
   label(number: number): string {
-    const host = this.#entries[number - 1]?.host ?? '';
+    const host = shownHost(this.#entries[number - 1]?.host ?? '');
     return `[link${this.#numbered ? `:${number}` : ''}${host === '' ? '' : ` ${host}`}]`;
   }
 
   get links(): Link[] {
     return this.#entries.map(({ host, ...entry }, i) => ({
       handle: `link:${i + 1}`,
-      host,
-      registrableDomain: host === '' ? '' : registrable(host),
+      host: shownHost(host),
+      registrableDomain: host === '' ? '' : shownHost(registrable(host)),
       flags: flagsOf({ host, ...entry }, i < MOST_COMPARED),
     }));
   }

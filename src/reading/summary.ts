@@ -14,6 +14,7 @@ import { withheldOf } from '../../mail/store/withheld.ts';
 import { type WrittenHere, writtenHere } from '../../mail/store/written-here.ts';
 import { publicId } from '../ids.ts';
 import { visibleLine } from '../untrusted/invisible.ts';
+import { type Few, fewOf, sizeOf } from '../untrusted/room.ts';
 import type { Source } from '../untrusted/untrusted.ts';
 import { LinkBook } from './link-book.ts';
 import { type Library, openingWords } from './message-text.ts';
@@ -24,7 +25,24 @@ const MOST_SUBJECT = 300;
 const MOST_SNIPPET = 200;
 const MOST_NAME = 100;
 const MOST_ADDRESSES = 20;
-const MOST_FILES = 20;
+/** What a summary has room for, where a stranger, or who sets keywords, says how much there is. */
+interface Room {
+  /** Of each field. */
+  addresses: Few;
+  labels: Few;
+  files: Few;
+}
+const IN_LIST: Room = {
+  addresses: { most: 3, chars: 200 },
+  labels: { most: 20, chars: 300 },
+  files: { most: 20, chars: 400 },
+};
+/** Of a message that is read by itself. */
+export const ALONE: Room = {
+  addresses: { most: MOST_ADDRESSES, chars: 2_000 },
+  labels: { most: 100, chars: 3_000 },
+  files: { most: 20, chars: 3_000 },
+};
 /** Messages whose first words are read at the same time: more would have others wait for all of them. */
 const AT_ONCE = 8;
 /** A slot of these is a property of its own. */
@@ -84,13 +102,31 @@ function labelsOf(row: EmailRow, slots: ReadonlyMap<number, string>): string[] {
   return [...new Set([...system.filter((one) => one !== false), ...slotted, ...row.keywords])];
 }
 
+/**
+ * What is asked of messages together; of those that are too large together in parts, as a stranger who sent them would
+ * else hide all the others of a page.
+ */
+export async function inParts<T>(
+  ids: readonly number[],
+  ask: (part: readonly number[]) => Promise<T[] | undefined>,
+): Promise<T[]> {
+  const together = await ask(ids);
+  if (together !== undefined || ids.length <= 1) return together ?? [];
+  const half = Math.ceil(ids.length / 2);
+  return [...(await inParts(ids.slice(0, half), ask)), ...(await inParts(ids.slice(half), ask))];
+}
+
 /** Lines of a list. */
-export async function summaries(library: Library, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
+export function summaries(library: Library, box: Box, ids: readonly number[]): Promise<MsgSummary[]> {
+  return inParts(ids, (part) => linesOf(library, box, part));
+}
+
+async function linesOf(library: Library, box: Box, ids: readonly number[]): Promise<MsgSummary[] | undefined> {
   const { store } = library;
   const known = await knownMessages(store, box, ids, true);
-  // Structures that are too large together say no file names, and nothing that might be hidden.
-  if (known === undefined)
-    return ((await knownMessages(store, box, ids)) ?? []).map((one) => summaryOf(box, one, [], ''));
+  if (known === undefined && ids.length > 1) return undefined;
+  // A structure that is too large says no file names, and nothing that might be hidden.
+  if (known === undefined) return (await knownMessages(store, box, ids))?.map((one) => summaryOf(box, one, [], ''));
   const lines: MsgSummary[] = [];
   for (let at = 0; at < known.length; at += AT_ONCE) {
     lines.push(...(await Promise.all(known.slice(at, at + AT_ONCE).map((one) => summaryWithWords(library, box, one)))));
@@ -108,21 +144,36 @@ async function summaryWithWords(library: Library, box: Box, known: Known): Promi
 }
 
 /** A line of a list; `snippet`: the first words of what a person sees, made harmless. */
-export function summaryOf(box: Box, known: Known, parts: readonly Part[], snippet: string): MsgSummary {
-  const { row, envelope, judged, labels, claim } = known;
+export function summaryOf(
+  box: Box,
+  known: Known,
+  parts: readonly Part[],
+  snippet: string,
+  room: Room = IN_LIST,
+): MsgSummary {
+  const { row, envelope, judged, claim } = known;
+  const to = fewAddresses(envelope.to, room.addresses);
+  const cc = fewAddresses(envelope.cc, room.addresses);
+  const labels = fewOf(known.labels, room.labels, ({ length }) => length);
+  const names = parts.filter(({ filename }) => filename !== '');
+  const shownNames = names.slice(0, room.files.most).map(({ filename }) => harmlessLine(filename, MOST_NAME));
+  const filenames = fewOf(shownNames, room.files, sizeOf);
   return {
     id: jmapId('email', row.id),
     threadId: jmapId('thread', row.threadId),
     mailboxId: publicId('mailbox', box.id),
     from: addressesOf(envelope.from)[0] ?? null,
-    to: addressesOf(envelope.to),
-    cc: addressesOf(envelope.cc),
+    to: to.shown,
+    cc: cc.shown,
+    ...countOf('moreRecipients', to.more + cc.more),
     receivedAt: new Date(row.receivedAt).toISOString(),
     direction: isOut(box, known) ? 'out' : 'in',
     unread: (row.flags & SEEN) === 0,
     starred: (row.flags & FLAGGED) !== 0,
     labels,
+    ...countOf('moreLabels', known.labels.length - labels.length),
     hasAttachments: row.hasAttachment,
+    ...countOf('moreFilenames', names.length - filenames.length),
     sizeBytes: row.size,
     ...(claim !== undefined && { claim: { by: claim.holder, until: new Date(claim.until).toISOString() } }),
     trust: judged === undefined ? null : { ...judged.trust, flags: [...judged.trust.flags] },
@@ -130,12 +181,14 @@ export function summaryOf(box: Box, known: Known, parts: readonly Part[], snippe
       subject: subjectOf(envelope),
       snippet,
       fromName: harmlessLine(namedAddresses(envelope.from ?? [])[0]?.name ?? '', MOST_NAME),
-      filenames: parts
-        .filter(({ filename }) => filename !== '')
-        .slice(0, MOST_FILES)
-        .map(({ filename }) => harmlessLine(filename, MOST_NAME)),
+      filenames,
     },
   };
+}
+
+/** What is left out is counted. */
+function countOf<N extends string>(name: N, count: number): { [name in N]?: number } {
+  return count === 0 ? {} : ({ [name]: count } as { [name in N]: number });
 }
 
 /** One line of a sender's without anything that leads somewhere. */
@@ -162,6 +215,16 @@ function isOut({ address }: Box, known: Known): boolean {
 
 function fromOf({ envelope }: Known): string | undefined {
   return addressesOf(envelope.from)[0]?.address;
+}
+
+/** Addresses of a field of which there is room, and how many more it names. */
+export function fewAddresses(
+  list: readonly HeaderAddress[] | undefined,
+  few: Few,
+): { shown: { address: string }[]; more: number } {
+  const named = namedAddresses(list ?? []).map(({ email }) => email.toLowerCase());
+  const shown = fewOf(named.filter(isPlainAddress), few, ({ length }) => length);
+  return { shown: shown.map((address) => ({ address })), more: named.length - shown.length };
 }
 
 /** Addresses that are nothing but addresses: they stand outside of what is marked as the sender's. */

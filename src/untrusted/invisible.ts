@@ -24,10 +24,12 @@ export function visibleText(text: string): { text: string } & Unseen {
   return { text: visible, tagChars: (lines.length - untagged.length) / 2, zeroWidth: untagged.length - visible.length };
 }
 
-/** The same on one line of at most `most` characters. */
+/** The same on one line of at most `most` characters, of which a quarter may be signs that JSON doubles. */
 export function visibleLine(text: string, most: number): string {
   const line = visibleText(text.slice(0, 4 * most))
     .text.replace(/\s+/g, ' ')
     .trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}\u2026`;
+  const room = most + Math.ceil(most / 4) - (line.slice(0, most).match(/["\\]/g)?.length ?? 0);
+  if (line.length <= Math.min(most, room)) return line;
+  return `${line.slice(0, Math.min(most, room) - 1).toWellFormed()}\u2026`;
 }

@@ -48,9 +48,13 @@ export function remoteWords(text: string): string {
   return visibleLine(text, MOST_SAID);
 }
 
+const NONCE_OCTETS = 5;
+/** Characters in front of each line. */
+export const FENCE = 2 * NONCE_OCTETS + 2;
+
 /** A fence for one answer. */
 export function newNonce(): string {
-  return randomBytes(5).toString('hex');
+  return randomBytes(NONCE_OCTETS).toString('hex');
 }
 
 /** Puts a text behind a fence. */

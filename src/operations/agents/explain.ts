@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { plainAddress } from '../../../mail/message/plain-address.ts';
-import { agentSendOf } from '../../../mail/store/agent-send.ts';
+import { type AgentSend, agentSendOf } from '../../../mail/store/agent-send.ts';
 import { traceOfSubmission } from '../../agents/decision-queries.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { visibleLine } from '../../untrusted/invisible.ts';
+import { fewOf, firstFitting } from '../../untrusted/room.ts';
 import { type Call, operation } from '../operation.ts';
 import { InMailbox } from '../reading/which.ts';
 import { notFound, refuse } from '../refusal.ts';
@@ -32,7 +34,14 @@ export const explainDecision = operation({
       outcome: z.enum(['taken', 'scheduled', 'held']),
       at: z.string(),
       tokenId: z.string().describe('or the mailbox whose password sent it'),
-      rules: z.array(z.object({ id: z.string(), why: z.string(), recipients: z.array(z.string()) })),
+      rules: z.array(
+        z.object({
+          id: z.string(),
+          why: z.string(),
+          recipients: z.array(z.string()),
+          moreRecipients: z.number().optional(),
+        }),
+      ),
       exposure: z.array(
         z.object({
           messageId: z.string(),
@@ -42,33 +51,48 @@ export const explainDecision = operation({
           readAt: z.string(),
         }),
       ),
+      moreExposure: z.number().optional(),
     }),
   }),
   async run(call, which) {
     const found = await decisionOn(call, which);
     if (found === undefined) return notFound('email of an agent');
     await within(call, found.account);
+    const exposure = firstFitting(found.exposure.map(shownExposure), EXPOSURE_ROOM);
+    const more = found.exposure.length - exposure.length;
     return {
       decision: {
         outcome: found.outcome,
         at: isoOf(found.at),
         tokenId: found.credential,
-        rules: found.reasons.map(({ code, text, recipients = [] }) => ({
-          id: code,
-          why: `${text}.`,
-          recipients: recipients.map(plainAddress),
-        })),
-        exposure: found.exposure.map(({ email, author, verdict, authentic, at }) => ({
-          messageId: `msg_${email}`,
-          from: plainAddress(author),
-          verdict,
-          authentic,
-          readAt: isoOf(at),
-        })),
+        rules: firstFitting(found.reasons.map(shownRule), RULES_ROOM),
+        exposure,
+        ...(more > 0 && { moreExposure: more }),
       },
     };
   },
 });
+
+/** Characters of JSON. */
+const EXPOSURE_ROOM = 24_000;
+const RULES_ROOM = 30_000;
+const MOST_WHY = 1_000;
+const RECIPIENTS = { most: 50, chars: 4_000 };
+
+function shownRule({ code, text, recipients = [] }: AgentSend['reasons'][number]) {
+  const few = fewOf(recipients.map(plainAddress), RECIPIENTS, ({ length }) => length);
+  const more = recipients.length - few.length;
+  return {
+    id: code,
+    why: visibleLine(`${text}.`, MOST_WHY),
+    recipients: few,
+    ...(more > 0 && { moreRecipients: more }),
+  };
+}
+
+function shownExposure({ email, author, verdict, authentic, at }: AgentSend['exposure'][number]) {
+  return { messageId: `msg_${email}`, from: plainAddress(author), verdict, authentic, readAt: isoOf(at) };
+}
 
 interface Which {
   mailbox?: string | undefined;

@@ -9,7 +9,7 @@ import { type Contact, contactOf, contactsOf } from '../../../mail/store/contact
 import { senderRules } from '../../../mail/store/sender-rule.ts';
 import { MsgSummary } from '../../reading/shown.ts';
 import { noteExposure, rowsOf } from '../../reading/exposure.ts';
-import { harmlessLine, knownMessages, summaries } from '../../reading/summary.ts';
+import { harmlessLine, inParts, knownMessages, summaries } from '../../reading/summary.ts';
 import { isPlainAddress } from '../../../mail/message/plain-address.ts';
 import { type Call, operation } from '../operation.ts';
 import { newestMessages } from '../reading/found.ts';
@@ -123,7 +123,9 @@ async function namesOfAuthors(call: Call, box: Mailbox, addresses: readonly stri
   const newest = await answered(searchText(call, newestWith, { account: box.id, groups }));
   const ids = [...new Set(newest.filter((id) => id !== null))];
   await noteExposure(call, rowsOf(ids));
-  const known = new Map(((await knownMessages(call.store, box, ids)) ?? []).map((one) => [one.row.id, one]));
+  const known = new Map(
+    (await inParts(ids, (part) => knownMessages(call.store, box, part))).map((one) => [one.row.id, one]),
+  );
   return addresses.map((address, i) => {
     const [author] = namedAddresses(known.get(newest[i] ?? 0)?.envelope.from ?? []);
     return author?.email.toLowerCase() === address ? harmlessLine(author.name ?? '', MOST_NAME) : '';

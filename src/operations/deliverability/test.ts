@@ -10,7 +10,7 @@ import { Line } from '../schemas.ts';
 import { Which } from '../domains/which.ts';
 import { domainOf } from '../scope.ts';
 import { sendTest } from '../sending/send.ts';
-import { Event, shownEntry } from '../trace/shown.ts';
+import { Event, shownStory } from '../trace/shown.ts';
 import { follow } from './follow.ts';
 
 export const runDeliveryTest = operation({
@@ -45,7 +45,7 @@ export const runDeliveryTest = operation({
     return {
       testId: sent.id ?? '',
       verdict,
-      steps: entries.map(shownEntry),
+      steps: shownStory(entries).timeline,
       next: nextAfter(verdict, { approveUrl: sent.approveUrl, repeated: sent.duplicateOf !== null }),
     };
   },

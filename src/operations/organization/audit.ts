@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { brokenAudit, listAudit } from '../../audit/queries.ts';
 import { publicId, rowId } from '../../ids.ts';
+import { firstFitting, pageRoom, sizeOf } from '../../untrusted/room.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { isoOf, nextCursor, Page } from '../schemas.ts';
+
+/** Characters of a digest with its name. */
+const HASH = 80;
 
 /** An agent that reads of canaries knows where not to look. */
 const UNTOLD: ReadonlySet<string> = new Set(['plant_canary', 'remove_canary', 'settle_canary', 'trip_canary']);
@@ -46,7 +50,7 @@ export const listAuditEvents = operation({
       });
     }
     const rows = await store.read(listAudit, { organization: tenant, before, limit: limit + 1 });
-    const page = rows.slice(0, limit);
+    const page = firstFitting(rows.slice(0, limit), pageRoom(limit), (row) => sizeOf({ ...row, hash: '' }) + HASH);
     const last = page.at(-1);
     const broken = verify ? await store.scan(brokenAudit, { organization: tenant }) : undefined;
     return {
@@ -59,7 +63,7 @@ export const listAuditEvents = operation({
           detail: { ...row.detail },
           ...(verify && { sha256: Buffer.from(hash).toString('hex') }),
         })),
-      nextCursor: rows.length > limit && last !== undefined ? publicId('audit', last.id) : null,
+      nextCursor: rows.length > page.length && last !== undefined ? publicId('audit', last.id) : null,
       ...(verify && {
         chain: { intact: broken === undefined, firstBroken: broken === undefined ? null : publicId('audit', broken) },
       }),

@@ -4,8 +4,9 @@ import { suspectsOf, type Withheld, withheldOf } from '../../../mail/store/withh
 import { noteExposure } from '../../reading/exposure.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { MsgSummary } from '../../reading/shown.ts';
-import { type Known, knownMessages, summaryOf } from '../../reading/summary.ts';
+import { inParts, type Known, knownMessages, summaryOf } from '../../reading/summary.ts';
 import { isWithheld } from '../../reading/withheld.ts';
+import { firstFitting, pageRoom } from '../../untrusted/room.ts';
 import { type Call, operation } from '../operation.ts';
 import { InMailbox, MessageId, namedMailbox } from '../reading/which.ts';
 import { isoOrNull, nextCursor } from '../schemas.ts';
@@ -40,14 +41,18 @@ export const listQuarantine = operation({
     const box = await namedMailbox(call, mailbox);
     const before = cursor === undefined ? null : (jmapRow('email', box.id, cursor) ?? 0);
     const { emails, next } = await call.store.scan(suspectsOf, { account: box.id, before, limit });
-    const [known = [], asked] = await Promise.all([
-      knownMessages(call.store, box, emails, true),
-      call.store.read(withheldOf, { emails }),
-    ]);
-    await noteExposure(call, known);
-    const items = [];
-    for (const one of known) if (await isHeldOrWas(call, one)) items.push(itemOf(box, one, asked.get(one.row.id)));
-    return { items, nextCursor: next === null ? null : jmapId('email', next) };
+    const asked = await call.store.read(withheldOf, { emails });
+    const items = await inParts(emails, async (part) => {
+      const known = await knownMessages(call.store, box, part, true);
+      if (known === undefined) return undefined;
+      await noteExposure(call, known);
+      const found = [];
+      for (const one of known) if (await isHeldOrWas(call, one)) found.push(itemOf(box, one, asked.get(one.row.id)));
+      return found;
+    });
+    const page = firstFitting(items, pageRoom(limit));
+    const last = page.length < items.length ? page.at(-1)?.id : undefined;
+    return { items: page, nextCursor: last ?? (next === null ? null : jmapId('email', next)) };
   },
 });
 

@@ -3,6 +3,7 @@ import { parseDomain } from '../../../mail/message/address.ts';
 import { listQueue } from '../../../mail/store/queue-rows.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { noteOutsidersText } from '../../reading/exposure.ts';
+import { firstFitting, pageRoom } from '../../untrusted/room.ts';
 import { operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { Line, nextCursor, Page } from '../schemas.ts';
@@ -40,9 +41,11 @@ export const listQueueItems = operation({
       after,
       limit: limit + 1,
     });
-    const page = rows.slice(0, limit);
+    const items = firstFitting(rows.slice(0, limit).map(itemOf), pageRoom(limit));
+    const page = rows.slice(0, items.length);
     if (page.some((row) => row.last_text !== null)) await noteOutsidersText(call);
     const last = page.at(-1);
-    return { items: page.map(itemOf), nextCursor: rows.length > limit && last ? publicId('queue', last.id) : null };
+    const more = rows.length > page.length && last !== undefined;
+    return { items, nextCursor: more ? publicId('queue', last.id) : null };
   },
 });

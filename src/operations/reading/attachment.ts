@@ -7,8 +7,10 @@ import { imageType } from '../../reading/file-kind.ts';
 import { fileText } from '../../reading/file-text.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { noteOpened } from '../../reading/opened.ts';
+import { pieceOf } from '../../reading/piece.ts';
 import { harmlessLine, type Known, sourceOf } from '../../reading/summary.ts';
 import { refuseWithheld, whyWithheld } from '../../reading/withheld.ts';
+import { MOST_RESULT } from '../../untrusted/room.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { attachmentUrl } from '../../webhooks/attachment-link.ts';
 import { type Call, operation } from '../operation.ts';
@@ -21,6 +23,8 @@ import { InMailbox, namedMessage, wholeMessage } from './which.ts';
 const MOST_READ = 8 * 1024 * 1024;
 /** Octets of a picture: in base64 it passes through the model's context. */
 const MOST_IMAGE = 1024 * 1024;
+/** Characters of JSON around the text. */
+const ROUND_TEXT = 2_000;
 const LINK_GOOD_FOR_MS = 15 * 60_000;
 
 export const getAttachment = operation({
@@ -108,12 +112,13 @@ async function textOf(
   if (read === 'later') {
     return refuse('unavailable', 'Other documents are being read: try again in a moment.', { retryAfterSeconds: 5 });
   }
-  const piece = read.text.slice(offset, offset + maxChars).toWellFormed();
-  const more = read.text.length > offset + maxChars;
+  const wire = Math.min(2 * maxChars, MOST_RESULT - ROUND_TEXT);
+  const piece = pieceOf(read.text, offset, { chars: maxChars, wire });
+  const more = read.text.length > piece.end;
   return {
-    text: untrusted(newNonce(), sourceOf(known), piece, read.removed),
+    text: untrusted(newNonce(), sourceOf(known), piece.text, read.removed),
     truncated: more || read.cut,
-    nextOffset: more ? offset + maxChars : null,
+    nextOffset: more ? piece.end : null,
   };
 }
 

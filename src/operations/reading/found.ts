@@ -5,6 +5,7 @@ import { runQuery } from '../../../mail/jmap/query/run-query.ts';
 import { noteExposure, rowsOf } from '../../reading/exposure.ts';
 import { type Box, summaries } from '../../reading/summary.ts';
 import type { MsgSummary } from '../../reading/shown.ts';
+import { firstFitting, pageRoom } from '../../untrusted/room.ts';
 import type { Call } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { answered } from './which.ts';
@@ -31,10 +32,10 @@ export async function pageOfMessages(
   const ids = await idsBehind(call, box.id, filter, after, limit + 1);
   const messages = await summaries(call, box, ids);
   const behind = messages.filter((one) => after === undefined || isBehind(one, after));
-  const shown = behind.slice(0, limit);
+  const shown = firstFitting(behind.slice(0, limit), pageRoom(limit));
   await noteExposure(call, rowsOf(shown.map(({ id }) => jmapRow('email', box.id, id) ?? 0)));
   const last = shown.at(-1);
-  return { messages: shown, nextCursor: behind.length > limit && last !== undefined ? cursorOf(last) : null };
+  return { messages: shown, nextCursor: behind.length > shown.length && last !== undefined ? cursorOf(last) : null };
 }
 
 async function idsBehind(

@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { jmapId } from '../../../mail/jmap/ids.ts';
-import type { Part } from '../../../mail/message/parts.ts';
 import { SEEN } from '../../../mail/store/flags.ts';
-import { LinkBook } from '../../reading/link-book.ts';
+import { type Link, LinkBook } from '../../reading/link-book.ts';
 import { factsIn, MailFacts } from '../../reading/facts.ts';
 import { calendarTexts, messageText } from '../../reading/message-text.ts';
 import { noteOpened } from '../../reading/opened.ts';
+import { type Piece, pieceOf, type Room } from '../../reading/piece.ts';
 import { plainReading } from '../../reading/plain-reading.ts';
 import type { MessageText } from '../../reading/read-texts.ts';
 import { MsgSummary } from '../../reading/shown.ts';
-import { type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
+import { ALONE, type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
 import { whyWithheld, WITHHELD } from '../../reading/withheld.ts';
 import { visibleText } from '../../untrusted/invisible.ts';
+import { MOST_RESULT, sizeOf } from '../../untrusted/room.ts';
 import { newNonce, NOTHING_REMOVED, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { changeMessages } from '../changing/change.ts';
 import { mayChange } from '../mode.ts';
@@ -20,12 +21,11 @@ import { refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import {
   Attachment,
-  attachmentParts,
   headerLines,
   headerOf,
   replyToOf,
   selectedHeaders,
-  shownAttachment,
+  shownAttachments,
   ShownLink,
 } from './shown-message.ts';
 import { InMailbox, MessageId, namedMessage, wholeMessage } from './which.ts';
@@ -43,7 +43,9 @@ const ShownMessage = MsgSummary.extend({
   quotedText: Untrusted.optional(),
   quotedChars: z.number().describe('of quoted text that is left out or apart'),
   attachments: z.array(Attachment),
-  links: z.array(ShownLink),
+  moreAttachments: z.number().optional(),
+  links: z.array(ShownLink).describe('whose handles stand in this piece'),
+  moreLinks: z.number().optional().describe('in other pieces, and in quotes that are left out'),
   facts: MailFacts.optional(),
   truncated: z.boolean(),
   nextOffset: z.number().nullable(),
@@ -82,17 +84,14 @@ export const getMessage = operation({
       format === 'headers'
         ? headerText(header)
         : await messageText(call, known.row, { form: FORMS[format], links: true });
-    const parts = attachmentParts(known.row);
-    return {
-      message: {
-        ...factsOf(box, known, parts, header),
-        attachments: parts.map((part) => shownAttachment(email, part)),
-        ...bodyOf(known, text, { maxChars, offset, includeQuoted }),
-      },
-    };
+    const facts = factsOf(box, known, header);
+    const wire = Math.min(2 * maxChars, MOST_RESULT - ROUND_TEXT - sizeOf(facts));
+    return { message: { ...facts, ...bodyOf(known, text, { chars: maxChars, wire, offset, includeQuoted }) } };
   },
 });
 
+/** Characters of JSON around the texts of a message. */
+const ROUND_TEXT = 2_000;
 const FORMS = { text: 'text', markdown: 'markdown', html_sanitized: 'html' } as const;
 
 /** The one thing that reading may change, for who may change things. */
@@ -122,11 +121,9 @@ async function factsOnly(
   const text = await messageText(call, known.row);
   const why = whyWithheld(known, text);
   const calendars = why !== undefined ? [] : await calendarTexts(call.store, known.row);
-  const parts = attachmentParts(known.row);
   return {
-    ...factsOf(box, known, parts, header),
+    ...factsOf(box, known, header),
     untrusted: { subject: '', snippet: '', fromName: '', filenames: [], headers: {} },
-    attachments: parts.map((part) => shownAttachment(known.row.id, part)),
     body: null,
     ...(why !== undefined ? { withheld: why } : { facts: factsIn(text.own, calendars) }),
     quotedChars: text.quoted.length,
@@ -136,17 +133,22 @@ async function factsOnly(
   };
 }
 
-function factsOf(box: Mailbox, known: Known, parts: readonly Part[], header: string): Facts {
-  const summary = summaryOf(box, known, parts, '');
+function factsOf(box: Mailbox, known: Known, header: string): Facts {
+  const { parts, shown } = shownAttachments(known.row);
+  const summary = summaryOf(box, known, parts, '', ALONE);
   return {
     ...summary,
     replyTo: replyToOf(header),
     untrusted: { ...summary.untrusted, headers: selectedHeaders(header) },
+    ...shown,
   };
 }
 
-type Facts = Pick<z.output<typeof ShownMessage>, keyof MsgSummary | 'replyTo' | 'untrusted'>;
-type Body = Omit<z.output<typeof ShownMessage>, keyof Facts | 'attachments'>;
+type Facts = Pick<
+  z.output<typeof ShownMessage>,
+  keyof MsgSummary | 'replyTo' | 'untrusted' | 'attachments' | 'moreAttachments'
+>;
+type Body = Omit<z.output<typeof ShownMessage>, keyof Facts>;
 
 function headerText(header: string): MessageText {
   const book = new LinkBook();
@@ -160,7 +162,7 @@ function headerText(header: string): MessageText {
 function bodyOf(
   known: Known,
   text: MessageText,
-  { maxChars, offset, includeQuoted }: { maxChars: number; offset: number; includeQuoted: boolean },
+  { offset, includeQuoted, ...room }: Room & { offset: number; includeQuoted: boolean },
 ): Body {
   const { own, quoted, removed, links, cut } = text;
   const base = { quotedChars: quoted.length, truncated: false, nextOffset: null };
@@ -168,16 +170,23 @@ function bodyOf(
   if (why !== undefined) return { ...base, body: null, withheld: why, links: [] };
   const nonce = newNonce();
   const source = sourceOf(known);
-  const piece = own.slice(offset, offset + maxChars).toWellFormed();
-  const more = own.length > offset + maxChars;
-  const room = maxChars - piece.length;
+  const piece = pieceOf(own, offset, room, links);
+  const left = { chars: room.chars - piece.text.length, wire: room.wire - piece.wire };
+  const quote = includeQuoted && quoted !== '' ? pieceOf(quoted, 0, left, links) : undefined;
+  const more = own.length > piece.end;
   return {
     ...base,
-    body: untrusted(nonce, source, piece, removed),
-    ...(includeQuoted &&
-      quoted !== '' && { quotedText: untrusted(nonce, source, quoted.slice(0, room).toWellFormed()) }),
-    links: [...links],
-    truncated: more || cut || (includeQuoted && quoted.length > room),
-    nextOffset: more ? offset + maxChars : null,
+    body: untrusted(nonce, source, piece.text, removed),
+    ...(quote !== undefined && { quotedText: untrusted(nonce, source, quote.text) }),
+    ...linksIn(links, [piece, ...(quote === undefined ? [] : [quote])]),
+    truncated: more || cut || (quote !== undefined && quoted.length > quote.end),
+    nextOffset: more ? piece.end : null,
   };
+}
+
+/** Those that are to be seen in pieces of a text; the others are counted. */
+function linksIn(links: readonly Link[], pieces: readonly Piece[]): Pick<Body, 'links' | 'moreLinks'> {
+  const seen = new Set(pieces.flatMap((piece) => piece.links));
+  const more = links.length - seen.size;
+  return { links: links.filter((one) => seen.has(one)), ...(more > 0 && { moreLinks: more }) };
 }

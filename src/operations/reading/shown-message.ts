@@ -7,7 +7,8 @@ import { bodyLists } from '../../../mail/jmap/email/body-lists.ts';
 import { type BodyPart, bodyTree } from '../../../mail/jmap/email/body-part.ts';
 import type { Part } from '../../../mail/message/parts.ts';
 import type { EmailRow } from '../../../mail/store/email-rows.ts';
-import { harmlessLine } from '../../reading/summary.ts';
+import { ALONE, harmlessLine } from '../../reading/summary.ts';
+import { fewOf } from '../../untrusted/room.ts';
 import type { Call } from '../operation.ts';
 
 /** Facts of an attachment; its name is the sender's and stands in `untrusted.filenames` at the same place. */
@@ -34,10 +35,16 @@ export function attachedParts({ structure }: EmailRow): BodyPart[] {
   return [...new Set([...lists.attachments, ...media])];
 }
 
-export function attachmentParts(row: EmailRow): Part[] {
-  return attachedParts(row)
-    .slice(0, MOST_ATTACHMENTS)
-    .map(({ part }) => part);
+/** Those of which there is room, and what is shown of them. */
+export function shownAttachments(row: EmailRow): {
+  parts: Part[];
+  shown: { attachments: z.output<typeof Attachment>[]; moreAttachments?: number };
+} {
+  const all = attachedParts(row);
+  const parts = all.slice(0, MOST_ATTACHMENTS).map(({ part }) => part);
+  const attachments = parts.map((part) => shownAttachment(row.id, part));
+  const more = all.length - parts.length;
+  return { parts, shown: { attachments, ...(more > 0 && { moreAttachments: more }) } };
 }
 
 export function shownAttachment(email: number, part: Part): z.output<typeof Attachment> {
@@ -84,9 +91,10 @@ function decoded(value: string): string {
 export function replyToOf(header: string): { address: string }[] {
   const value = firstField(readFields(header, LIMITS.fields), 'reply-to');
   const list = value === undefined ? [] : headerForm('Addresses', value);
-  return (Array.isArray(list) ? list : []).flatMap((one) =>
+  const all = (Array.isArray(list) ? list : []).flatMap((one) =>
     typeof one === 'object' && 'email' in one && /^[^\s"<>()]{1,64}@[\w.-]{1,253}$/.test(one.email)
       ? [{ address: one.email.toLowerCase() }]
       : [],
   );
+  return fewOf(all, ALONE.addresses, ({ address }) => address.length);
 }

@@ -5,8 +5,10 @@ import { noteExposure } from '../../reading/exposure.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { noteOpened } from '../../reading/opened.ts';
 import type { MessageText } from '../../reading/read-texts.ts';
+import { pieceOf } from '../../reading/piece.ts';
 import { addressesOf, type Known, knownMessages, sourceOf, subjectOf, summaryOf } from '../../reading/summary.ts';
 import { whyWithheld, WITHHELD } from '../../reading/withheld.ts';
+import { firstFitting, fewOf, MOST_RESULT, sizeOf } from '../../untrusted/room.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import type { Call } from '../operation.ts';
 import { operation } from '../operation.ts';
@@ -18,6 +20,10 @@ import { InMailbox, MessageId, namedMailbox, ThreadId } from './which.ts';
 
 /** Messages of one answer: each is read and taken apart. */
 const PAGE = 100;
+/** Characters of JSON that all but the texts of a page may have, that stand around each text, and around all messages. */
+const FACTS_ROOM = 26_000;
+const ROUND_TEXT = 300;
+const FACTS_AROUND = 7_000;
 
 const InThread = z.object({
   id: z.string(),
@@ -54,6 +60,7 @@ export const getThread = operation({
     thread: z.object({
       id: z.string(),
       participants: z.array(z.object({ address: z.string() })),
+      moreParticipants: z.number().optional(),
       messageCount: z.number(),
       untrusted: z.object({ subject: z.string() }),
       messages: z.array(InThread),
@@ -67,28 +74,38 @@ export const getThread = operation({
     const all = await emailsOf(call, box, threadId);
     const since = behind(box, all, sinceMessageId, 'sinceMessageId');
     const left = behind(box, order === 'asc' ? since : since.toReversed(), cursor, 'cursor');
-    const page = left.slice(0, PAGE);
-    const known = await knownMessages(call.store, box, page, true);
-    if (known === undefined) {
-      return refuse('too_large', 'The messages of this thread are too large together: read them with get_message.');
-    }
+    const { asked, found } = await firstTogether(call, box, left.slice(0, PAGE));
+    const known = firstFitting(found, FACTS_ROOM, (one) => sizeOf(factsOf(box, one)) + ROUND_TEXT);
+    const last = known.length < found.length ? known.at(-1)?.row.id : asked.at(-1);
+    const more = last !== undefined && last !== left.at(-1);
     await noteExposure(call, known);
     await noteOpened(call, known, 'get_thread');
     const messages = await readAll(call, box, known, maxChars);
-    const last = page.at(-1);
     return {
       thread: {
         id: threadId,
-        participants: participantsOf(known),
+        ...participantsOf(known),
         messageCount: all.length,
         untrusted: { subject: known[0] === undefined ? '' : subjectOf(known[0].envelope) },
         messages,
-        truncated: left.length > PAGE || messages.some(({ truncated }) => truncated),
-        nextCursor: left.length > PAGE && last !== undefined ? jmapId('email', last) : null,
+        truncated: more || messages.some(({ truncated }) => truncated),
+        nextCursor: more ? jmapId('email', last) : null,
       },
     };
   },
 });
+
+/** As many of the first messages as are not too large together. */
+async function firstTogether(
+  call: Call,
+  box: Mailbox,
+  asked: readonly number[],
+): Promise<{ asked: readonly number[]; found: Known[] }> {
+  const found = await knownMessages(call.store, box, asked, true);
+  if (found !== undefined) return { asked, found };
+  if (asked.length > 1) return firstTogether(call, box, asked.slice(0, Math.ceil(asked.length / 2)));
+  return refuse('too_large', 'A message of this thread is too large to be read here: open it in a mail program.');
+}
 
 /** A thread holds 500 emails at most. */
 const FEW = 2_000;
@@ -123,33 +140,46 @@ async function readAll(
   const texts: MessageText[] = [];
   for (const { row } of known) texts.push(await messageText(call, row));
   const held = known.map((one, i) => whyWithheld(one, texts[i] as MessageText));
-  const lengths = texts.map(({ own }, i) => (held[i] === undefined ? own.length : 0));
+  const facts = known.map((one) => inThread(box, one));
+  const chars = shares(
+    texts.map(({ own }, i) => (held[i] === undefined ? own.length : 0)),
+    maxChars,
+  );
+  const left = MOST_RESULT - FACTS_AROUND - known.length * ROUND_TEXT - sizeOf(known.map((one) => factsOf(box, one)));
+  const whole = texts.map(({ own }, i) => pieceOf(own, 0, { chars: chars[i] ?? 0, wire: Infinity }).wire);
+  const wire = shares(whole, Math.min(2 * maxChars, left));
   const nonce = newNonce();
-  const granted = shares(lengths, maxChars);
   return known.map((one, i) => {
     const { own, removed, cut } = texts[i] as MessageText;
     const why = held[i];
-    const most = granted[i] ?? 0;
-    const { id, receivedAt, direction, unread, hasAttachments, trust } = summaryOf(box, one, [], '');
+    const { text } = pieceOf(own, 0, { chars: chars[i] ?? 0, wire: wire[i] ?? 0 });
     return {
-      id,
-      receivedAt,
-      direction,
-      unread,
-      hasAttachments,
-      verdict: trust?.verdict ?? null,
-      body: why !== undefined ? null : untrusted(nonce, sourceOf(one), own.slice(0, most).toWellFormed(), removed),
+      ...(facts[i] as ReturnType<typeof inThread>),
+      body: why !== undefined ? null : untrusted(nonce, sourceOf(one), text, removed),
       ...(why !== undefined && { withheld: why }),
-      truncated: cut || (why === undefined && own.length > most),
+      truncated: cut || (why === undefined && own.length > text.length),
     };
   });
 }
 
-const MOST_PARTICIPANTS = 50;
+/** All that is told of a message beside its text. */
+function factsOf(box: Mailbox, known: Known): object {
+  return { ...inThread(box, known), source: sourceOf(known) };
+}
 
-function participantsOf(known: readonly Known[]): { address: string }[] {
+function inThread(box: Mailbox, known: Known) {
+  const { id, receivedAt, direction, unread, hasAttachments, trust } = summaryOf(box, known, [], '');
+  return { id, receivedAt, direction, unread, hasAttachments, verdict: trust?.verdict ?? null };
+}
+
+const PARTICIPANTS = { most: 50, chars: 4_000 };
+
+function participantsOf(known: readonly Known[]): { participants: { address: string }[]; moreParticipants?: number } {
   const all = known.flatMap(({ envelope }) =>
     addressesOf([envelope.from, envelope.to, envelope.cc].flatMap((one) => one ?? [])),
   );
-  return [...new Set(all.map(({ address }) => address))].slice(0, MOST_PARTICIPANTS).map((address) => ({ address }));
+  const each = [...new Set(all.map(({ address }) => address))];
+  const few = fewOf(each, PARTICIPANTS, ({ length }) => length);
+  const more = each.length - few.length;
+  return { participants: few.map((address) => ({ address })), ...(more > 0 && { moreParticipants: more }) };
 }

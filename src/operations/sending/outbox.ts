@@ -10,16 +10,25 @@ import { approveUrl } from '../../approvals/url.ts';
 import { publicId, rowId } from '../../ids.ts';
 import { noteOutsidersText } from '../../reading/exposure.ts';
 import { withdrawWaiting } from '../../sending/sent-commands.ts';
+import { visibleLine } from '../../untrusted/invisible.ts';
+import { type Few, fewOf, firstFitting, pageRoom } from '../../untrusted/room.ts';
 import { type Call, operation } from '../operation.ts';
 import { notFound, refuse } from '../refusal.ts';
 import { Id, isoOf, isoOrNull, nextCursor, Page } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
+
+/** Recipients that are shown. One message goes to 50 at most, but from a mail program. */
+const IN_LIST: Few = { most: 50, chars: 2_000 };
+const ALONE: Few = { most: 1_000, chars: 30_000 };
+const MOST_REASON = 500;
+const MOST_SUBJECT = 300;
 
 const Item = z.object({
   outboxId: z.string(),
   state: z.enum(OUTBOX_STATES),
   from: z.string(),
   recipients: z.array(z.string()).describe('the whole envelope'),
+  moreRecipients: z.number().optional().describe('too many to be shown; get_outbox_item shows more'),
   reasons: z.array(z.string()),
   approveUrl: z.string().nullable().describe('page for a person'),
   sendAt: z.string().nullable(),
@@ -30,7 +39,7 @@ const Item = z.object({
   untrusted: z.object({ subject: z.string().nullable() }),
 });
 
-const Whole = Item.extend({
+const Whole = Item.omit({ moreRecipients: true }).extend({
   askedBy: z.string().nullable().describe('token or mailbox'),
   sha256: z.string().nullable().describe('of the octets that leave'),
   reasonCodes: z.array(z.string()),
@@ -51,12 +60,16 @@ export const listOutbox = operation({
   rest: { method: 'GET', path: '/api/email/outbox' },
   async run(call, { cursor, limit, state = null }) {
     const before = cursor === undefined ? null : Number(cursor.replace(/^out_/, ''));
-    const page = { tenant: call.tenant, accounts: await allowedAccounts(call), state, before, limit: limit + 1 };
-    const items = await call.store.read(listItems, { ...page, now: call.clock() });
-    const last = items.length > limit ? items[limit - 1] : undefined;
-    await noteSubjects(call, items.slice(0, limit));
+    const asked = { tenant: call.tenant, accounts: await allowedAccounts(call), state, before, limit: limit + 1 };
+    const items = await call.store.read(listItems, { ...asked, now: call.clock() });
+    const page = firstFitting(
+      items.slice(0, limit).map((item) => shown(call, item, IN_LIST)),
+      pageRoom(limit),
+    );
+    const last = items.length > page.length ? items[page.length - 1] : undefined;
+    await noteSubjects(call, items.slice(0, page.length));
     return {
-      items: items.slice(0, limit).map((item) => shown(call, item)),
+      items: page,
       nextCursor: last === undefined ? null : String(last.id),
     };
   },
@@ -79,7 +92,9 @@ export const getOutboxItem = operation({
     const item = await itemFor(call, outboxId);
     await noteSubjects(call, [item]);
     const { credential = null, sha256 = null, reasons = [] } = item.approval ?? {};
-    return { ...shown(call, item), askedBy: credential, sha256, reasonCodes: reasons.map(({ code }) => code) };
+    const { moreRecipients: more, reasons: why, ...whole } = shown(call, item, ALONE);
+    const told = more === undefined ? why : [...why, `It goes to ${more} more, who are not shown here`];
+    return { ...whole, reasons: told, askedBy: credential, sha256, reasonCodes: reasons.map(({ code }) => code) };
   },
 });
 
@@ -117,21 +132,25 @@ async function noteSubjects(call: Call, items: readonly OutboxItem[]): Promise<v
   if (foreign) await noteOutsidersText(call);
 }
 
-function shown(call: Call, item: OutboxItem): z.output<typeof Item> {
+function shown(call: Call, item: OutboxItem, room: Few): z.output<typeof Item> {
   const { approval, heldBecause } = item;
   const held = heldBecause === null ? [] : [heldBecause];
+  const recipients = fewOf(item.recipients.map(plainAddress), room, ({ length }) => length);
+  const more = item.recipients.length - recipients.length;
+  const reasons = approval?.reasons.map(({ text }) => text) ?? held;
   return {
     outboxId: publicId('outbox', item.id),
     state: item.state,
     from: item.sender,
-    recipients: item.recipients.map(plainAddress),
-    reasons: approval?.reasons.map(({ text }) => text) ?? held,
+    recipients,
+    ...(more > 0 && { moreRecipients: more }),
+    reasons: reasons.map((reason) => visibleLine(reason, MOST_REASON)),
     approveUrl: item.state === 'pending' && approval !== null ? approveUrl(call, call.tenant, item.id) : null,
     sendAt: isoOrNull(item.dueAt),
     createdAt: isoOf(item.createdAt),
     expiresAt: isoOrNull(approval?.expiresAt ?? null),
     decidedAt: isoOrNull(approval?.decidedAt ?? null),
     decidedBy: approval?.decidedBy ?? null,
-    untrusted: { subject: approval?.subject ?? null },
+    untrusted: { subject: approval === null ? null : visibleLine(approval.subject, MOST_SUBJECT) },
   };
 }

@@ -8,6 +8,7 @@ import {
   suppressionOf,
 } from '../../../mail/store/suppression.ts';
 import { noteOutsidersText } from '../../reading/exposure.ts';
+import { firstFitting, pageRoom } from '../../untrusted/room.ts';
 import { remoteWords } from '../../untrusted/untrusted.ts';
 import { noMailbox } from '../about.ts';
 import { type Call, operation } from '../operation.ts';
@@ -48,11 +49,12 @@ export const listSuppressionsOf = operation({
   async run(call, asked) {
     const { limit } = asked;
     const rows = await rowsOf(call, asked);
-    const page = rows.slice(0, limit);
+    const suppressions = firstFitting(rows.slice(0, limit).map(shown), pageRoom(limit));
+    const page = rows.slice(0, suppressions.length);
     if (page.some(({ said }) => said !== '')) await noteOutsidersText(call);
     return {
-      suppressions: page.map(shown),
-      nextCursor: rows.length > limit ? (page.at(-1)?.key ?? null) : null,
+      suppressions,
+      nextCursor: rows.length > page.length ? (page.at(-1)?.key ?? null) : null,
     };
   },
 });

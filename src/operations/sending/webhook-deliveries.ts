@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { deadNotices, type Notice } from '../../../mail/store/notice.ts';
 import { publicId } from '../../ids.ts';
 import { noteOutsidersText } from '../../reading/exposure.ts';
+import { firstFitting, pageRoom } from '../../untrusted/room.ts';
 import { remoteWords } from '../../untrusted/untrusted.ts';
 import { deliveryId } from '../../webhooks/delivery-id.ts';
 import { typeOf } from '../../webhooks/event-types.ts';
@@ -56,10 +57,11 @@ export const listWebhookDeliveries = operation({
       before: beforeOf(cursor),
       limit: limit + 1,
     });
-    const page = rows.slice(0, limit);
+    const deliveries = firstFitting(rows.slice(0, limit).map(shown), pageRoom(limit));
+    const page = rows.slice(0, deliveries.length);
     // Many receivers answer with what they were told.
     if (page.some(({ response }) => response !== '')) await noteOutsidersText(call);
-    return { deliveries: page.map(shown), nextCursor: cursorOf(rows, limit) };
+    return { deliveries, nextCursor: cursorOf(rows, page.length) };
   },
 });
 

@@ -3,6 +3,7 @@ import { noteOutsidersText } from '../../reading/exposure.ts';
 import type { LogLine } from '../../services/log-file.ts';
 import { listRevisions, type Service } from '../../services/queries.ts';
 import { visibleText } from '../../untrusted/invisible.ts';
+import { firstFitting, LONG_PAGE } from '../../untrusted/room.ts';
 import { type Call, operation } from '../operation.ts';
 import { refuse } from '../refusal.ts';
 import { Id, isoOf } from '../schemas.ts';
@@ -79,7 +80,8 @@ async function linesOf(
 ): Promise<LogLine[]> {
   try {
     const lines = await runner.logs(service, wanted);
-    return lines.map(({ at, text }) => ({ at, text: visibleText(text).text.replaceAll('\n', ' ') }));
+    const shown = lines.map(({ at, text }) => ({ at, text: visibleText(text).text.replaceAll('\n', ' ') }));
+    return firstFitting(shown.toReversed(), LONG_PAGE).toReversed();
   } catch (error) {
     return refuse('unavailable', `The log cannot be read: ${(error as Error).message}`, { retryAfterSeconds: 30 });
   }

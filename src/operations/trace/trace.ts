@@ -9,7 +9,7 @@ import { isoOf, Line } from '../schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 import { digestOf } from './digest.ts';
 import { findStories } from './find.ts';
-import { Envelope, envelopeOf, Event, Message, messageOf, shownEntry } from './shown.ts';
+import { Envelope, envelopeOf, Event, Message, messageOf, shownStory } from './shown.ts';
 import { type Story, storyOf } from './timeline.ts';
 
 export const traceMessage = operation({
@@ -50,10 +50,11 @@ export const traceMessage = operation({
     const { trace, story } = await firstStory(call, viewer, found);
     const message = messageOf(trace, story);
     const quotes = message.untrusted !== undefined || story.entries.some(({ text }) => text !== undefined);
+    const { timeline, moreEvents } = shownStory(story.entries);
     if (quotes) await noteOutsidersText(call);
     return {
-      message,
-      timeline: story.entries.map(shownEntry),
+      message: { ...message, ...(moreEvents > 0 && { moreEvents }) },
+      timeline,
       envelope: envelopeOf(story),
       sha256: (await digestOf(call.store, { tenant: call.tenant, trace, lines: story.lines })) ?? null,
       alsoFound: found

@@ -3,15 +3,20 @@ import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
 import { draftForm } from '../../sending/draft-queries.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { MsgSummary } from '../../reading/shown.ts';
-import { addressesOf, type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
+import { ALONE, fewAddresses, type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
+import { pieceOf } from '../../reading/piece.ts';
+import { MOST_RESULT, sizeOf } from '../../untrusted/room.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import type { Call } from '../operation.ts';
-import { Attachment, attachmentParts, headerOf, replyToOf, shownAttachment } from '../reading/shown-message.ts';
+import { Attachment, headerOf, replyToOf, shownAttachments } from '../reading/shown-message.ts';
 import { wholeMessage } from '../reading/which.ts';
 import { refuse } from '../refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { asMailbox } from '../sending/as-sender.ts';
 import { PolicyPreview, previewOf } from './draft-preview.ts';
+
+/** Characters of JSON around the text of a draft. */
+const ROUND_TEXT = 1_000;
 
 /** An id that a draft had once; it leads to what the draft is now. */
 export const DraftId = z.string().regex(/^m[1-9a-z][0-9a-z]{0,9}$/, 'looks like m1a, as list_drafts gives it');
@@ -23,6 +28,7 @@ export const ShownDraft = MsgSummary.extend({
   bcc: z.array(z.object({ address: z.string() })),
   replyTo: z.array(z.object({ address: z.string() })),
   attachments: z.array(Attachment),
+  moreAttachments: z.number().optional(),
   body: Untrusted.nullable(),
   quotedChars: z.number(),
   truncated: z.boolean(),
@@ -63,22 +69,29 @@ export async function shownDraft(
   { id, known, maxChars }: { id: string; known: Known; maxChars: number },
 ): Promise<z.output<typeof ShownDraft>> {
   const { row, envelope } = known;
-  const parts = attachmentParts(row);
+  const { parts, shown } = shownAttachments(row);
   const { own, quoted, removed, cut, divergent } = await messageText(call, row);
-  const text = own.slice(0, maxChars).toWellFormed();
-  return {
-    ...summaryOf(box, known, parts, ''),
+  const summary = summaryOf(box, known, parts, '', ALONE);
+  const bcc = fewAddresses(envelope.bcc, ALONE.addresses);
+  const facts = {
+    ...summary,
+    ...(bcc.more > 0 && { moreRecipients: (summary.moreRecipients ?? 0) + bcc.more }),
     id,
     revision: jmapId('email', row.id),
-    bcc: addressesOf(envelope.bcc),
+    bcc: bcc.shown,
     replyTo: replyToOf(await headerOf(call, row)),
-    attachments: parts.map((part) => shownAttachment(row.id, part)),
+    ...shown,
+    policyPreview: await previewOf(call, asMailbox(call, box), row),
+  };
+  const wire = Math.min(2 * maxChars, MOST_RESULT - ROUND_TEXT - sizeOf(facts));
+  const { text, end } = pieceOf(own, 0, { chars: maxChars, wire });
+  return {
+    ...facts,
     body:
       divergent || row.veiledFrom !== null || maxChars === 0
         ? null
         : untrusted(newNonce(), sourceOf(known), text, removed),
     quotedChars: quoted.length,
-    truncated: cut || own.length > maxChars,
-    policyPreview: await previewOf(call, asMailbox(call, box), row),
+    truncated: cut || own.length > end,
   };
 }

@@ -46,7 +46,8 @@ test(`${STREAMS} streams of events cost little, and each is told of its own mail
     await until(count);
     resident.push((await residentOctets(box.pid)) / 1000);
   }
-  // A heap grows by steps of megabytes; what each stream holds, each hundred of them shows.
+  // A heap grows by steps of megabytes, between some looks and not others. What each stream holds shows between all: a
+  // buffer of 64 KiB, or a parser that stays.
   const each = leastGrowth(LOOKS, resident);
   const metrics = (await http('GET', `${base}/metrics`)).text;
   expect(metrics).toContain(`event_streams_open ${STREAMS}\n`);

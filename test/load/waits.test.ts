@@ -46,7 +46,8 @@ test(`${WAITS} waits at once cost little, and each is told of its own mailbox`, 
     await until(count);
     resident.push((await residentOctets(box.pid)) / 1000);
   }
-  // A heap grows by steps of megabytes; what each wait holds, each hundred of them shows.
+  // A heap grows by steps of megabytes, between some looks and not others. What each wait holds shows between all: two
+  // buffers of 64 KiB, or a reader of its own.
   const each = leastGrowth(LOOKS, resident);
   const smtp = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
   for (const [i, to] of mailboxes.entries()) {

@@ -77,7 +77,7 @@ export class Learner implements AsyncDisposable {
       if (error instanceof StoreBusy || error instanceof JudgeAway) throw error;
       if (!this.#failed.delete(email)) return void this.#failed.add(email);
       log.error({ err: error, account }, 'nothing could be learned from a message');
-      await store.writeSlice(dropLessons, { account, lessons: [{ email, says }] });
+      await store.writeSlice(dropLessons, { account, lessons: [{ email, says, unread: true }] });
     }
     // Thousands of them are nothing to hurry with: whoever waits for this thread comes first.
     await turn();

@@ -1,9 +1,9 @@
 import { Line } from './line.ts';
 import type { Question } from './messages.ts';
 
-/** Octets of messages in the thread at once: what is made of one for the checks has up to three times its size. */
+/** Weight of the messages in the thread at once. For each unit up to three octets are held while name servers are asked. */
 const ROOM = 48 * 1024 * 1024;
-/** What the smallest message counts in octets. */
+/** What the smallest message weighs. */
 const LEAST = 64 * 1024;
 /** Larger ones have a line of their own, for they take seconds, and few are in the thread at once. */
 const LARGE = 1024 * 1024;
@@ -33,7 +33,9 @@ export class Places {
   #placeOf(question: Question): [line: Line | undefined, weight: number] {
     if (this.#alone) return [this.#line, ROOM];
     if (question.kind === 'words') return [undefined, 0];
-    const { size } = question.mail;
-    return size > LARGE ? [this.#largeLine, 1] : [this.#line, Math.max(LEAST, size)];
+    const { size, headerLength } = question.mail;
+    if (size > LARGE) return [this.#largeLine, 1];
+    // A text of another alphabet, with its links, takes six times its octets, and short header fields seventeen times.
+    return [this.#line, Math.max(LEAST, 2 * size + 4 * headerLength)];
   }
 }

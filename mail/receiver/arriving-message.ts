@@ -66,8 +66,8 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
     this.#tellRuling(ruled, judgement);
     if (judging.slows(this.envelope.peer.ip)) await this.intake.slow.hold(ruled.delay);
     if (ruled.refusal === undefined) {
-      const { dmarc } = judgement.authentication;
-      return this.#deliver(blob, index, this.#filedReports(incoming, { index, dmarc, ruled }), ruled);
+      const filed = this.#filedReports(incoming, { index, dmarc: judgement.authentication.dmarc, ruled });
+      return filed === undefined ? UNCHECKED : this.#deliver(blob, index, filed, ruled);
     }
     return this.#reject(blob, index, { ruled, refusal: ruled.refusal, copies });
   }
@@ -242,15 +242,21 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
 
   /**
    * Filed as any mail: whoever got one message of ours knows where its reports go, and writes into them what they like.
-   * What a report says counts all the same.
+   * What a report says counts all the same. Undefined: it cannot be told now whose one is.
    */
-  #filedReports(incoming: IncomingReports, { ruled, ...mail }: Omit<ReportMail, 'sender'> & { ruled: Ruling }) {
+  #filedReports(
+    incoming: IncomingReports,
+    { ruled, ...mail }: Omit<ReportMail, 'sender'> & { ruled: Ruling },
+  ): IncomingReports | undefined {
     const { sender } = this.envelope;
-    const reports = incoming.reports.map((one): TakenReport => {
-      if (one.delivery === null) return one;
-      const filing = ruled.filing(one.delivery.account, { ofServer: isOfServer(one, { sender, ...mail }) });
-      return { ...one, delivery: { ...one.delivery, filing } };
-    });
+    const reports: TakenReport[] = [];
+    for (const one of incoming.reports) {
+      const { delivery } = one;
+      const ofServer = isOfServer(one, { sender, ...mail });
+      if (delivery !== null && !ofServer && ruled.waits(delivery.account)) return undefined;
+      const filed = delivery && { ...delivery, filing: ruled.filing(delivery.account, { ofServer }) };
+      reports.push({ ...one, delivery: filed });
+    }
     return { ...incoming, reports };
   }
 
@@ -273,6 +279,7 @@ export class ArrivingMessage extends IncomingMessage<MessageIndex> implements Me
 }
 
 const UNJUDGED = refuse(451, '4.3.0', 'The message cannot be checked at the moment, try again later');
+const UNCHECKED = refuse(451, '4.7.0', 'The DNS does not tell now whose report it is, try again later');
 
 const TOO_LONG = refuse(552, '5.3.4', 'The header is longer than 256 KiB');
 

@@ -17,6 +17,8 @@ export interface Ruling {
   kept: readonly number[];
   /** `ofServer`: its author could not prove itself, which is told and counts nothing. */
   filing(account: number, as?: { ofServer: boolean }): Filing;
+  /** Its author cannot be checked for that account now, and by and by it may be. */
+  waits(account: number): boolean;
   /** How long its answer is held back, ms. */
   delay: number;
 }
@@ -76,6 +78,7 @@ export function ruling(
       vouched: authentication.dmarc.aligned,
       score: Math.max(0, ...named.map((one) => one.decision.score)),
     }),
+    waits: (account) => refuses && decision(known.get(account)).kind === 'later',
     filing(account, { ofServer = false } = { ofServer: false }) {
       const own = known.get(account);
       const made = decision(own, ofServer ? onlyTold : undefined);

@@ -66,7 +66,7 @@ export interface Scene {
   members: readonly Member[];
   /** Emails that are nobody's answer: what is answered itself, in each of its copies, and a draft that is about to leave. */
   besides: ReadonlySet<number>;
-  /** An agent answered in it since then, be a copy kept or not. */
+  /** An agent answered in it since the message came, be a copy kept or not. */
   agentAnswered: boolean;
   now: number;
 }
@@ -80,11 +80,15 @@ export function personAtWork(
   message: number,
   since: number,
 ): 'answered' | 'drafted' | undefined {
-  const later = members.filter(({ email, at }) => at >= since && !besides.has(email));
+  const others = members.filter(({ email }) => !besides.has(email));
+  const later = others.filter(({ at }) => at >= since);
   const persons = later.filter(({ by }) => by === null);
   if (persons.some(isSent)) return 'answered';
   const marked = members.some(({ email, flags }) => email === message && (flags & ANSWERED) !== 0);
-  if (marked && !agentAnswered && !later.some((one) => one.by !== null && isSent(one))) return 'answered';
+  // The mark may be of an answer that an agent gave before that time.
+  const came = members.find(({ email }) => email === message)?.at ?? since;
+  const byAgent = others.some((one) => one.by !== null && one.at >= came && isSent(one));
+  if (marked && !agentAnswered && !byAgent) return 'answered';
   return persons.some((one) => isDraft(one) && one.at > now - DRAFT_STANDS_MS) ? 'drafted' : undefined;
 }
 

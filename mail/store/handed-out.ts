@@ -4,6 +4,8 @@ import { EXPOSED_MS, type Reader, type Sending } from './exposure.ts';
 
 /** Octets: what is smaller is the same by accident. */
 export const LEAST_COMPARED = 32;
+/** Sizes that are remembered of one message, the largest: who writes one chooses how many parts it has. */
+const MOST_SIZES = 40;
 /** Rows that are remembered of one reader, some for each message; the oldest go first. */
 const MOST_HANDED_OUT = 20_000;
 /** Messages that one is compared with, those that were handed out last. */
@@ -46,7 +48,8 @@ export const noteHandedOut = command(
 function sizesOf(parts: string, whole: number): number[] {
   const leaves = unpackParts(parts).filter(({ type }) => type !== 'multipart');
   const sizes = [whole, ...leaves.map(({ decodedLength }) => decodedLength)];
-  return [...new Set(sizes)].filter((size) => size >= LEAST_COMPARED);
+  const compared = [...new Set(sizes)].filter((size) => size >= LEAST_COMPARED);
+  return compared.toSorted((a, b) => b - a).slice(0, MOST_SIZES);
 }
 
 async function trim(tx: Write, reader: string): Promise<void> {
@@ -64,6 +67,7 @@ export interface HandedOut {
   blob: number;
   /** Octets of trace and blob together. */
   size: number;
+  /** Those that are as long. */
   parts: Part[];
   /** It is of the conversation that is answered. */
   answered: boolean;
@@ -80,7 +84,10 @@ interface AlikeRow extends Row {
   delivered: number;
 }
 
-/** What a sender was handed within a day that is as long as what it sends; what it wrote itself is nobody else's. */
+/**
+ * What a sender was handed within a day that is as long as what it sends. What it wrote itself is nobody else's, with
+ * whichever password of the mailbox, or token that was made of its own.
+ */
 export const alikeHandedOut = query(
   'alike-handed-out',
   async (
@@ -95,7 +102,9 @@ export const alikeHandedOut = query(
            ON h.tenant = ?2 AND h.size = s.value
          WHERE h.at > ?3 AND (h.reader = ?4 OR ?5 = 1 OR h.by_password = 1) GROUP BY h.email_id) h
        CROSS JOIN email e ON e.id = h.email_id JOIN email_meta m ON m.email_id = e.id
-       WHERE e.made_by IS NULL OR e.made_by NOT IN (?4, ?7)
+       WHERE e.made_by IS NULL OR NOT (e.made_by IN (?4, ?7)
+         OR (?5 = 1 AND substr(e.made_by, 1, 4) = 'pwd_' AND ?4 = 'mbx_' || e.account_id)
+         OR EXISTS (SELECT 1 FROM agent_send g WHERE g.credential = e.made_by AND g.reader = ?4))
        ORDER BY h.at DESC, h.email_id DESC LIMIT ?8`,
       JSON.stringify(sizes),
       tenant,
@@ -106,11 +115,12 @@ export const alikeHandedOut = query(
       credential,
       MOST_ALIKE,
     );
+    const wanted = new Set(sizes);
     return rows.map(({ blob_id: blob, parts, answered, delivered, ...row }) => ({
       trace: row.trace,
       blob,
       size: row.size,
-      parts: unpackParts(parts),
+      parts: unpackParts(parts).filter(({ type, decodedLength }) => type !== 'multipart' && wanted.has(decodedLength)),
       answered: answered === 1,
       ours: delivered === 0 || isWholly(parts, 'multipart', 'report'),
     }));

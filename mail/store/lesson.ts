@@ -174,15 +174,18 @@ export const nextLessons = query(
   },
 );
 
-/** Lessons that need no learning; one that says something else by now stays. `says` null: whatever it says. */
+/**
+ * Lessons that need no learning, or that are given up (`unread`: the next saying may go better); one that says something
+ * else by now stays. `says` null: whatever it says.
+ */
 export const dropLessons = command(
   'drop-lessons',
   async (
     tx,
-    input: { account: number; lessons: readonly { email: number; says: Says | null }[] },
+    input: { account: number; lessons: readonly { email: number; says: Says | null; unread?: true }[] },
     stamp,
   ): Promise<void> => {
-    for (const { email, says } of input.lessons) {
+    for (const { email, says, unread } of input.lessons) {
       const { changes } = await tx.run(
         'DELETE FROM lesson WHERE account_id = ?1 AND email_id = ?2 AND (?3 IS NULL OR says = ?3)',
         input.account,
@@ -192,7 +195,7 @@ export const dropLessons = command(
       if (changes === 0 || says === null || (await isLearned(tx, email, says))) continue;
       await noteLessonOfSender(tx, { account: input.account, email, says }, stamp);
       // Who marks a message and then moves it says it twice, and the second time may be taken up later.
-      if (says !== 'kept') await tx.run(HEARD, email, says);
+      if (says !== 'kept' && unread !== true) await tx.run(HEARD, email, says);
     }
   },
 );

@@ -65,7 +65,8 @@ export async function personSince(
   const copies = await copiesOf(rx, account, { thread, email });
   const besides = new Set([email, ...copies, ...(draft === null ? [] : [draft])]);
   // One that was sent in the same millisecond came after what it answers all the same.
-  const agentAnswered = (await answersIn(rx, { account, thread, since: since - 1 })) > 0;
+  const came = Math.min(since, members.find((one) => one.email === email)?.at ?? since);
+  const agentAnswered = (await answersIn(rx, { account, thread, since: came - 1 })) > 0;
   return personAtWork({ members, besides, agentAnswered, now }, email, since);
 }
 

@@ -58,10 +58,14 @@ const handed = (emails: readonly number[], over: Partial<Reader> = {}): Promise<
 /** What the gate is told of a message, and what it says of it. */
 async function sent(
   octets: Buffer,
-  { answers = null, to = KNOWN }: { answers?: number | null; to?: string } = {},
+  {
+    answers = null,
+    to = KNOWN,
+    by = {},
+  }: { answers?: number | null; to?: string; by?: Parameters<GateWorld['agent']>[0] } = {},
 ): Promise<string> {
   const data = Uint8Array.from(octets);
-  const verdict = { kind: 'agent', agent: world.agent({ answers }) } as const;
+  const verdict = { kind: 'agent', agent: world.agent({ answers, ...by }) } as const;
   const leaving = { account: world.account, index: indexMessage(octets), data, file: null, tenant: 1 };
   const now = world.box.clock.now;
   const told = await aboutMessage(world.box.store, verdict, { ...leaving, recipients: [to], now, door: 'test' });
@@ -69,6 +73,7 @@ async function sent(
 }
 
 const HELD = 'forward_after_reading';
+const left = query('test-left', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM handed_out'));
 const source = query('test-source', async (rx, email: number) => {
   const row = await rx.get<{ trace: string; data: Uint8Array }>(
     'SELECT e.trace, b.data FROM email e JOIN blob b ON b.id = e.blob_id WHERE e.id = ?',
@@ -115,12 +120,38 @@ describe('a file of the house that an agent was handed', () => {
     expect(await sent(compose(file(PAYROLL)))).toBe('taken');
   });
 
+  test('is its own when it wrote it with another password of the mailbox, or a token that was made of its own', async () => {
+    const email = await kept(compose(file(PAYROLL)));
+    const own = `mbx_${world.account}`;
+    await handed([email], { reader: own, credential: own, byPassword: true });
+    await world.box.store.write(mark, { email, by: 'pwd_12' });
+    expect(await sent(compose(file(PAYROLL)), { by: { reader: own, credential: own, byPassword: true } })).toBe(
+      'taken',
+    );
+    expect(await sent(compose(file(PAYROLL)))).toBe(HELD);
+    await handed([email]);
+    await world.box.store.write(mark, { email, by: 'tok_5' });
+    expect(await sent(compose(file(PAYROLL)), { by: { credential: 'tok_6' } })).toBe(HELD);
+    await world.send([KNOWN], {}, { verdict: { kind: 'agent', agent: world.agent({ credential: 'tok_5' }) } });
+    expect(await sent(compose(file(PAYROLL)), { by: { credential: 'tok_6' } })).toBe('taken');
+  });
+
+  test('stays known however many parts a stranger’s message has', async () => {
+    await handed([await fromColleague(compose(file(PAYROLL)))]);
+    const parts = Array.from({ length: 300 }, (_, n) => ({
+      filename: `${n}.bin`,
+      contentType: 'application/octet-stream',
+      content: Buffer.alloc(40 + n),
+    }));
+    await handed([await fromColleague(compose({ attachments: parts }))]);
+    expect((await world.box.store.read(left, undefined))?.n).toBeLessThan(50);
+  });
+
   test('is forgotten after a day, with what was written down of it', async () => {
     await handed([await fromColleague(compose(file(PAYROLL)))]);
     world.box.clock.now += EXPOSED_MS;
     expect(await sent(compose(file(PAYROLL)))).toBe('taken');
     await world.box.store.write(forgetHandedOut, undefined);
-    const left = query('test-left', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM handed_out'));
     expect(await world.box.store.read(left, undefined)).toEqual({ n: 0 });
   });
 
@@ -186,5 +217,7 @@ describe('a whole message', () => {
   test('is not what only names who wrote to whom', async () => {
     const log = 'From: the shop\r\nDate: today\r\nSubject: Orders\r\nTo: all\r\n\r\nTen of them\r\n';
     expect(await sent(compose(file(Buffer.from(log), 'log.txt', 'text/plain')))).toBe('taken');
+    const paid = Buffer.from('Date: 22 Nov 2026\r\nFrom: ACME Ltd\r\nReceived: EUR 250.00\r\n\r\nThank you\r\n');
+    expect(await sent(compose(file(paid, 'receipt.txt', 'text/plain')))).toBe('taken');
   });
 });

@@ -10,7 +10,7 @@ import { judgedOf } from '../../mail/store/judged.ts';
 import { addSenderRule } from '../../mail/store/sender-rule.ts';
 import { listSuppressions } from '../../mail/store/suppression.ts';
 import { arrive, type Arriving, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
-import { fakeResolver } from '../support/fake-resolver.ts';
+import { fakeResolver, type FakeZone } from '../support/fake-resolver.ts';
 import { freely, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
@@ -128,9 +128,9 @@ async function reportsGoTo(recipient = YOU): Promise<string> {
   return path === undefined ? '' : formatAddress(path);
 }
 
-async function come(mail: Omit<Arriving, 'to'>, to?: string): ReturnType<typeof arrive> {
+async function come(mail: Omit<Arriving, 'to'>, to?: string, zone: FakeZone = ZONE): ReturnType<typeof arrive> {
   const judge = createJudge({
-    resolver: fakeResolver(ZONE),
+    resolver: fakeResolver(zone),
     hostname: 'mail.box.test',
     scan: () => Promise.resolve([]),
     policies: new KnownPolicies(),
@@ -204,6 +204,15 @@ ${Buffer.from('MZ\x90\0'.padEnd(200, 'x')).toString('base64')}
     await come({ from: 'x@other.example', body: bounce(POSTFIX) });
     expect(await where()).toMatchObject([{ role: 'junk' }]);
   });
+});
+
+test('one whose author the DNS does not tell now comes again, unless it is of the server that took the message', async () => {
+  const zone: FakeZone = { ...ZONE, 'TXT mx.outlook.example': 'trouble', [`TXT ${MX}`]: 'trouble' };
+  const elsewhere = { helo: 'mx.outlook.example', body: bounce({ ...POSTFIX, from: 'postmaster@outlook.example' }) };
+  expect(await come(elsewhere, undefined, zone)).toMatchObject({ kind: 'refused', code: 451 });
+  expect([await where(), await suppressed()]).toEqual([[], []]);
+  expect(await come({ body: bounce(POSTFIX) }, undefined, zone)).toEqual({ kind: 'accepted' });
+  expect(await where()).toMatchObject([{ role: 'inbox' }]);
 });
 
 test('what the mailbox blocks is Junk for it, whoever needs to hear of it', async () => {

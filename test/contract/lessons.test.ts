@@ -402,6 +402,17 @@ describe('what is learned', () => {
     expect(memory().learned).toMatchObject([{ says: 'junk' }]);
   });
 
+  test('what was given up is learned when it is said again', async () => {
+    const uid = await put(me, 'one');
+    const [there = 0] = await move(me, [uid], 'INBOX', 'Junk');
+    const email = (await box.store.read(nextLessons, { after: 0, limit: 1 }))?.lessons[0]?.email ?? 0;
+    await box.store.write(dropLessons, { account: me.account, lessons: [{ email, says: 'junk', unread: true }] });
+    expect([there > 0, memory().learned]).toEqual([true, []]);
+    await box.store.write(say, { account: me.account, emails: [email], says: 'junk' });
+    await learnAll();
+    expect(memory().learned).toMatchObject([{ says: 'junk' }]);
+  });
+
   test('a message that is gone teaches nothing', async () => {
     await box.store.write(say, { account: me.account, emails: [me.account * 2 ** 32 + 99], says: 'junk' });
     await learnAll();

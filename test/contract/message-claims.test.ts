@@ -246,6 +246,17 @@ describe('an answer without a claim gives way to a person as well', () => {
     expect(await may(email, B)).toEqual({ kind: 'free' });
   });
 
+  test('nor after a claim that came later than the answer', async () => {
+    const [noted, copied] = [await mail({ id: 'a', bits: 2 }), await mail({ id: 'b', bits: 2 })];
+    await box.store.write(agentSent, { account, email: noted });
+    await sent('s', 'b', A);
+    for (const email of [noted, copied]) {
+      box.clock.now += 60 * MINUTE;
+      await claim({ email });
+      expect(await may(email)).toMatchObject({ kind: 'yours' });
+    }
+  });
+
   test('the draft that is sent is no other answer', async () => {
     const email = await mail({ id: 'a' });
     const theirs = await draft('d', 'a');

@@ -47,7 +47,7 @@ async function stored(): Promise<number> {
 test('a flood of dots is read as fast as anything else: at least 20 MB in a second of CPU time', async () => {
   using wire = await greeted();
   for (const line of ['MAIL FROM:<a@far.example>', `RCPT TO:<${box.address}>`, 'DATA']) await wire.command(line);
-  const flood = Buffer.alloc(25 * MB, '..\r\n');
+  const flood = Buffer.concat([Buffer.from('From: a@far.example\r\n\r\n'), Buffer.alloc(25 * MB, '..\r\n')]);
   const before = cpu();
   wire.send(flood);
   expect(await wire.command('\r\n.')).toMatch(/^250 /);

@@ -10,6 +10,8 @@ import type { AgentSending } from './types.ts';
 const PIECE = 256 * 1024;
 /** Octets of a text that is no file: shorter ones are said by many. */
 const LEAST_SAID = 128;
+/** What comparing with a small part costs, in octets: there may be very many. */
+const LEAST_READ = 16 * 1024;
 /** Octets that are compared for one message. */
 const MOST_COMPARED = 64 * 1024 * 1024;
 /** Octets of a part in which the header of a message is looked for. */
@@ -69,7 +71,9 @@ const OF_MESSAGES = new Set([...OF_PROGRAMS, 'from', 'to', 'cc', 'date', 'subjec
 function beginsAsMessage(text: string): boolean {
   // A byte order mark, and the empty lines that programs put before what they paste.
   const fields = readFields(text.replace(/^(?:\xef\xbb\xbf)?[\r\n]*/, ''), 100);
-  const names = new Set(fields.map(({ name }) => name).filter((name) => OF_MESSAGES.has(name)));
+  // "Received: EUR 250" is a person's: a trace field has its date behind a semicolon.
+  const real = fields.filter(({ name, value }) => name !== 'received' || value.includes(';'));
+  const names = new Set(real.map(({ name }) => name).filter((name) => OF_MESSAGES.has(name)));
   return names.size >= 3 && OF_PROGRAMS.some((name) => names.has(name));
 }
 
@@ -95,7 +99,7 @@ async function carriesAny(store: MailStore, { sent, read, known }: Compared): Pr
     if (alike.length === 0) continue;
     const digest = await digestOf(part, read);
     for (const { octets, read: stored } of alike) {
-      left -= octets.bodyLength;
+      left -= Math.max(LEAST_READ, octets.bodyLength);
       // So much that is alike in length is no accident.
       if (left < 0) return true;
       if ((await digestOf(octets, stored)) === digest) return true;
@@ -119,7 +123,7 @@ function piecesAlike(
     const rest = length - before.length;
     return rest === 0 ? before : Buffer.concat([before, await read(start + before.length - own, rest)]);
   };
-  const alike = parts.filter((part) => part.type !== 'multipart' && part.decodedLength === decodedLength);
+  const alike = parts.filter((part) => part.decodedLength === decodedLength);
   return [
     ...alike.map((octets) => ({ octets, read })),
     ...(size === decodedLength ? [{ octets: { bodyOffset: 0, bodyLength: size, encoding: '7bit' }, read: whole }] : []),

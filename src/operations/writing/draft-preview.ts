@@ -37,7 +37,7 @@ export async function draftOutbound(
   row: EmailRow,
   { sendAt, dryRun, failIfHeld }: DraftSending,
 ): Promise<Outbound> {
-  const { store, settings, clock } = call;
+  const { store, settings, clock, agents } = call;
   if (row.veiledFrom !== null) refuseWithheld('secret_link');
   const length = row.size - row.trace.length;
   if (length > settings.maxMessageBytes) {
@@ -45,6 +45,9 @@ export async function draftOutbound(
       maxBytes: settings.maxMessageBytes,
     });
   }
+  // What is sent is handed out, read or not: a person may have begun it.
+  const { token } = call.caller;
+  if (token !== undefined && sender.account !== null) await agents.handedToToken(token.id, sender.account, [row.id]);
   const octets = await store.blob(row.blob, 0, length);
   const { message, from, recipients, inReplyTo } = draftAsSent(octets, clock(), store.secretLinks);
   if (recipients.length === 0 || recipients.length > MOST_RECIPIENTS) {

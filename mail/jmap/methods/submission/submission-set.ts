@@ -85,6 +85,8 @@ async function create(
   const emailRow = jmapRow('email', account, realId(call, read.value.emailId) ?? '');
   const email = emailRow && (await call.desk.store.read(emailToSend, { account, id: emailRow }));
   if (email === undefined || email === 0) return missing('emailId', 'There is no such email.');
+  // What is sent is handed out, read or not.
+  await call.session.opened?.(account, [email.id], 'octets');
   const sent = await sendSubmission(call.desk, track, { access, identity, email, envelope });
   if (sent.kind === 'refused') return sent;
   const made = await find(call, account, jmapId('submission', sent.value.id));

@@ -69,8 +69,7 @@ async function sendBySmtp(mail: object, user = ME): Promise<void> {
   smtp.close();
 }
 
-/** A program fetches all there is, as one does that keeps a copy. */
-async function copiesAll(): Promise<void> {
+async function imap(): Promise<ImapFlow> {
   const client = new ImapFlow({
     host: '127.0.0.1',
     port: box.port('imap'),
@@ -80,6 +79,12 @@ async function copiesAll(): Promise<void> {
     logger: false,
   });
   await client.connect();
+  return client;
+}
+
+/** A program fetches all there is, as one does that keeps a copy. */
+async function copiesAll(): Promise<void> {
+  const client = await imap();
   await client.mailboxOpen('INBOX');
   for await (const { source } of client.fetch('1:*', { source: true })) expect(source).toBeDefined();
   await client.logout();
@@ -236,6 +241,20 @@ describe('mail of the house', () => {
     const attachments = [{ blobId: await payroll(client), type: 'text/plain', name: 'm.txt' }];
     await sendByJmap(client, { attachments, subject: 'As a whole' });
     expect(await whyHeld('As a whole')).toContain(HANDED);
+  });
+
+  test('is known when JMAP sends one that a person wrote, and nothing was read', async () => {
+    const offer = `%PDF-1.4 what it costs others ${'4321 '.repeat(60)}`;
+    const kept = `From: ${ME}\r\nTo: ${FRIEND}\r\nSubject: An offer\r\nContent-Type: application/pdf\r\n\r\n${offer}`;
+    const client = await imap();
+    await client.append('Sent', kept, ['\\Seen']);
+    await client.logout();
+    const jmap = await JmapClient.discover(base, { token });
+    const { ids } = await jmap.call('Email/query', { filter: { subject: 'An offer' } });
+    const { list } = await jmap.call('Identity/get');
+    const [{ id: identityId = '' } = {}] = list as { id?: string }[];
+    await jmap.call('EmailSubmission/set', { create: { s: { identityId, emailId: (ids as string[])[0] } } });
+    expect(await whyHeld('An offer')).toContain(HANDED);
   });
 
   test('is known when it was put up again, after lists of other mail', async () => {

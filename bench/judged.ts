@@ -17,7 +17,7 @@ const ROUNDS = Math.max(1, Number(process.argv[2] ?? 5));
 const OCTETS = 4096;
 const MAILBOXES = 10;
 /** Until what nobody needs any more is given back. */
-const AT_REST_MS = 10_000;
+const AT_REST_MS = 30_000;
 const only = process.env['BENCH_ONLY'];
 
 const median = (values: readonly number[]): number => {

@@ -14,8 +14,8 @@ const MOST_ALIKE = 500;
 const SLICE = 200;
 
 /**
- * Writes down that an agent is handed messages of an account, those of the house too: the sizes of their parts, and of
- * each as a whole. Lists hand out nothing, so no number of them has this forgotten.
+ * Writes down that an agent is handed messages of an account, those of the house too: the sizes of each as a whole and
+ * of its largest parts. Lists hand out nothing, so no number of them has this forgotten.
  */
 export const noteHandedOut = command(
   'note-handed-out',
